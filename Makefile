@@ -1,0 +1,62 @@
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+PYTHON ?= python3
+BIN := .venv/bin
+GEN := services
+
+.PHONY: help setup run demo test check format proto proto-fresh breaking bench golden lock clean
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-14s %s\n", $$1, $$2}'
+
+setup: .venv/ready ## a virtual environment with all that is needed, pinned
+
+.venv/ready: requirements/dev.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "caipan needs Python 3.11 or later; name one with: make PYTHON=python3.11")'
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@echo "setup: installing the pinned packages (once)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+run: setup ## the service on this machine: gRPC on 127.0.0.1:50051, its log in ./data
+	@exec $(BIN)/caipan up
+
+demo: setup ## starts a service, sends a real game with an incident, shows what comes of it
+	@$(BIN)/caipan demo
+
+test: setup ## all tests
+	@$(BIN)/pytest -n 2 tests
+
+check: setup proto-fresh ## style, types, layers, protos
+	@$(BIN)/ruff check services tests
+	@$(BIN)/ruff format --check services tests
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-cache
+	@$(BIN)/buf lint
+
+format: setup ## formats code and protos
+	@$(BIN)/ruff format services tests
+	@$(BIN)/ruff check --fix services tests
+	@$(BIN)/buf format -w --path proto/caipan
+
+proto: setup ## writes the generated stubs again
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m grpc_tools.protoc -Iproto --python_out=$(GEN) --mypy_out=quiet:$(GEN) --grpc_python_out=$(GEN) \
+	  --mypy_grpc_out=quiet:$(GEN) proto/caipan/v1/*.proto
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m grpc_tools.protoc -Iproto --python_out=$(GEN) --mypy_out=quiet:$(GEN) proto/buf/validate/validate.proto
+	@for f in $(GEN)/caipan/v1/*_pb2_grpc.py; do grep -q '_service.proto' $$f || grep -q 'Stub' $$f || rm -f $$f $${f}i; done
+
+proto-fresh: setup ## whether the generated stubs are those of the protos
+	@tmp=$$(mktemp -d); trap 'rm -rf "$$tmp"' EXIT; $(MAKE) --no-print-directory proto GEN=$$tmp >/dev/null; \
+	  diff -r -x __pycache__ -x __init__.py $$tmp/caipan/v1 services/caipan/v1 && diff -r -x __pycache__ -x __init__.py $$tmp/buf services/buf \
+	  || { echo "the stubs are stale: run make proto and commit"; exit 1; }
+
+breaking: setup ## reports what breaks readers of the last commit's protos (no failure before v1.0)
+	@$(BIN)/buf breaking --against '.git#ref=HEAD' || echo "buf breaking: reported above; the schema may change until v1.0"
+
+lock: ## pins the newest versions (needs uv)
+	@for f in run dev; do uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header requirements/$$f.in -o requirements/$$f.txt; done
+
+clean: ## removes what was built; keeps ./data
+	@rm -rf .venv build dist .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,5 @@
+"""The `caipan` command."""
+
+from caipan.cli.app import main
+
+__all__ = ["main"]

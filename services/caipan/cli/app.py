@@ -1,0 +1,63 @@
+"""The `caipan` command: its subcommands, and the last place an error can reach."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import NoReturn
+
+import typer
+
+from caipan.cli import offline, online, running
+from caipan.cli.console import CommandError, say_error
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Arbitration for Go: judge records, run the service, send it events, watch games.",
+    epilog="Exit codes: 0 done, 1 not done or not all of it, 2 wrong usage.",
+)
+
+
+def main() -> None:
+    """The entry point."""
+    run(app)
+
+
+def run(command: typer.Typer) -> NoReturn:
+    """Runs a command to the end of the process; no traceback is shown unless CAIPAN_DEBUG is set."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # a terminal may lack a character
+    try:
+        try:
+            command()
+        finally:
+            sys.stdout.flush()
+    except CommandError as error:
+        say_error(str(error))
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left of the output goes nowhere
+        if not isinstance(error, BrokenPipeError):  # whoever read the output has seen enough
+            say_error(f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror))
+    except Exception as error:
+        if os.environ.get("CAIPAN_DEBUG"):
+            raise
+        say_error(f"unexpected {type(error).__name__}: {error}; run with CAIPAN_DEBUG=1 for details")
+    sys.exit(1)
+
+
+app.command(epilog="Example: caipan up --data data --listen 127.0.0.1:50051")(running.up)
+app.command(epilog="Example: caipan status --json")(online.status)
+app.command(epilog="Example: caipan token --person anna --role ARBITER --valid-for 7d")(running.token)
+app.command(epilog="Example: caipan send events.jsonl --wait log")(online.send)
+app.command(epilog="Example: caipan show T1/r1/b1")(online.show)
+app.command(epilog="Example: caipan watch T1/r1/b1 --from-start")(online.watch)
+app.command(epilog="Example: caipan adjudicate game.sgf --dead D18,E17")(offline.adjudicate)
+app.command(epilog="Example: caipan sgf2events game.sgf --game-id T1/r1/b1")(offline.sgf2events)
+app.command(epilog="Example: caipan replay events.jsonl --until 40")(offline.replay)
+
+_quarantine = typer.Typer(no_args_is_help=True, help="Records that no fold could read.")
+_quarantine.command("list", epilog="Example: caipan quarantine list")(online.list_quarantined)
+_quarantine.command("show", epilog="Example: caipan quarantine show game-events-0-17")(online.show_quarantined)
+app.add_typer(_quarantine, name="quarantine")

@@ -1,0 +1,145 @@
+"""The running service as the commands call it: its stubs, a token, errors as sentences, patience where it restarts."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import grpc
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+
+from caipan.cli.console import CommandError, say_error
+from caipan.cli.synthetic import RECORDER
+from caipan.serving.errors import detail_of
+from caipan.serving.tokens import ALL, KeyFileError, load_private_key, make_token, role_name
+from caipan.v1.errors_pb2 import (
+    ERROR_CODE_SHUTTING_DOWN,
+    ERROR_CODE_SLOW_READER,
+    ERROR_CODE_TOKEN_STALE,
+    ERROR_CODE_UNSPECIFIED,
+    ERROR_CODE_VERDICT_PENDING,
+)
+from caipan.v1.game_service_pb2 import WatchGameRequest, WatchGameResponse
+from caipan.v1.game_service_pb2_grpc import GameServiceStub
+from caipan.v1.intake_service_pb2_grpc import IntakeServiceStub
+from caipan.v1.operation_service_pb2_grpc import OperationServiceStub
+
+PRIVATE_KEY_FILE = "token-key.pem"
+
+_CALL_S = 30.0
+_PATIENCE_S = 15.0  # how long a service that does not answer is asked again
+_PAUSE_S = 0.5
+_TOKEN_S = 3600
+_RECONNECT = [("grpc.initial_reconnect_backoff_ms", 200), ("grpc.max_reconnect_backoff_ms", 2000)]
+
+T = TypeVar("T")
+
+
+class Service:
+    """The service at ``address`` (HOST:PORT). ``token`` goes with every call where it is given."""
+
+    def __init__(self, address: str, token: str = "") -> None:
+        self.address = address
+        self.channel = grpc.insecure_channel(address, options=_RECONNECT)
+        self.games = GameServiceStub(self.channel)
+        self.intake = IntakeServiceStub(self.channel)
+        self.operations = OperationServiceStub(self.channel)
+        self._metadata = [("authorization", f"Bearer {token}")] if token else []
+
+    def call(self, method: Callable[..., T], request: Any) -> T:
+        """One call. Raises CommandError."""
+        try:
+            return method(request, timeout=_CALL_S, metadata=self._metadata)
+        except grpc.RpcError as error:
+            raise self.explained(error) from None
+
+    def insist(self, method: Callable[..., T], request: Any) -> T:
+        """A call that may be repeated: asked again while the service is away or not ready. Raises grpc.RpcError."""
+        give_up, said = time.monotonic() + _PATIENCE_S, False
+        while True:
+            try:
+                return method(request, timeout=_CALL_S, metadata=self._metadata)
+            except grpc.RpcError as error:
+                if not _is_passing(error) or time.monotonic() > give_up:
+                    raise
+                if not said:
+                    say_error(f"{self.explained(error)} (trying again)")
+            said = True
+            time.sleep(_PAUSE_S)
+
+    def watch(self, game_id: str) -> Iterator[WatchGameResponse]:
+        """A snapshot of the game, then every outcome and heartbeats, for ever; a broken stream is taken up again.
+
+        Where it cannot be taken up there is another snapshot. Raises CommandError.
+        """
+        token, said = "", False
+        while True:
+            try:
+                for update in self.games.WatchGame(WatchGameRequest(game_id=game_id, resume_token=token)):
+                    token, said = update.resume_token or token, False
+                    yield update
+            except grpc.RpcError as error:
+                detail = detail_of(error)
+                code = detail.code if detail else ERROR_CODE_UNSPECIFIED
+                if not token or not (_is_passing(error) or code in (ERROR_CODE_SLOW_READER, ERROR_CODE_TOKEN_STALE)):
+                    raise self.explained(error) from None
+                if code == ERROR_CODE_TOKEN_STALE:
+                    token = ""
+                if not said:
+                    say_error(f"{self.explained(error)} (taking it up again)")
+            said = True
+            time.sleep(_PAUSE_S)
+
+    def health(self) -> str:
+        """SERVING, NOT_SERVING, ... as the service itself says. Raises CommandError."""
+        answer = self.call(health_pb2_grpc.HealthStub(self.channel).Check, health_pb2.HealthCheckRequest())
+        return str(health_pb2.HealthCheckResponse.ServingStatus.Name(answer.status))
+
+    def explained_by_line(self, error: grpc.RpcError, numbers: Sequence[int]) -> CommandError:
+        """As ``explained``; ``events[2].x`` is told as the line of that event."""
+        detail = detail_of(error)
+        named = re.match(r"events\[([0-9]+)\]\.?", detail.field) if detail else None
+        if named is None or detail is None:
+            return self.explained(error)
+        return self.explained(error, f"line {numbers[int(named[1])]}: {detail.field[named.end() :]}".rstrip(": "))
+
+    def explained(self, error: grpc.RpcError, where: str = "") -> CommandError:
+        """The error of a call as a sentence; ``where`` stands in the place of the field it names."""
+        detail, code = detail_of(error), error.code()
+        if detail is not None:
+            place = where or detail.field
+            return CommandError(f"{f'{place}: ' if place else ''}{detail.reason}; {detail.remedy}")
+        if code is grpc.StatusCode.UNAVAILABLE:
+            return CommandError(
+                f"{self.address}: no service answers; start one with caipan up, or name another with --address"
+            )
+        if code is grpc.StatusCode.DEADLINE_EXCEEDED:
+            return CommandError(f"{self.address}: no answer within {_CALL_S:g} s; try again")
+        return CommandError(f"{self.address}: {code.name}: {error.details()}")
+
+
+def _is_passing(error: grpc.RpcError) -> bool:
+    detail = detail_of(error)
+    if detail is not None and detail.code in (ERROR_CODE_VERDICT_PENDING, ERROR_CODE_SHUTTING_DOWN):
+        return True
+    return error.code() is grpc.StatusCode.UNAVAILABLE
+
+
+def token_for(token: str, data: Path) -> str:
+    """The token given, else one of the RECORDER made with the development key in ``data``. Raises CommandError."""
+    if token:
+        return token
+    key = data / PRIVATE_KEY_FILE
+    if not key.exists():
+        raise CommandError(
+            f"no token: give one with --token or CAIPAN_TOKEN, or name the folder of the service with --data ({key} is "
+            "not there)"
+        )
+    try:
+        private_key = load_private_key(key)
+    except KeyFileError as error:
+        raise CommandError(str(error)) from error
+    return make_token(private_key, RECORDER.person, [role_name(RECORDER.role)], [ALL], [ALL], _TOKEN_S)

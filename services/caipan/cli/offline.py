@@ -1,0 +1,151 @@
+"""The subcommands that need no service: adjudicate, sgf2events, replay."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.progress import track
+
+from caipan.cli import adjudicate as report
+from caipan.cli.console import CommandError, print_json, say_error, stderr, stdout
+from caipan.cli.lines import read_lines
+from caipan.cli.options import AsJson
+from caipan.cli.replay import Replay
+from caipan.cli.synthetic import Played, Terms, play
+from caipan.cli.views import game_view
+from caipan.cli.words import details_of, outcome_of
+from caipan.rules.editions import edition_ids
+from caipan.v1.game_service_pb2 import WatchGameResponse
+from caipan.v1.state_pb2 import GameState
+
+
+def _edition(value: str) -> str:
+    if value not in edition_ids():
+        raise typer.BadParameter(f"unknown edition {value!r}; use one of: {', '.join(edition_ids())}")
+    return value
+
+
+def _points(value: str | None) -> tuple[str, ...] | None:
+    """ "D18, e17" as points; "" is the empty set, None no set."""
+    if value is None:
+        return None
+    points = tuple(value.upper().replace(",", " ").split())
+    for point in points:
+        if not re.fullmatch("[A-HJ-Z](2[0-5]|1[0-9]|[1-9])", point):
+            raise typer.BadParameter(f"{point!r} is no point; write a column letter without I and a row: D18,E17")
+    return points
+
+
+Dead = Annotated[
+    str | None,
+    typer.Option(help="Dead stones, e.g. D18,E17; the game is ended and counted without them. '' = none is dead."),
+]
+EditionId = Annotated[str, typer.Option("--edition", help="Edition to judge by.", callback=_edition)]
+KomiQz = Annotated[
+    int | None, typer.Option(help="Komi in quarter-zi instead of the file's; 15 = 3 3/4 zi.", min=-4000, max=4000)
+]
+
+
+def adjudicate(
+    files: Annotated[list[Path], typer.Argument(help="Game records (SGF).", metavar="FILE.sgf...")],
+    dead: Dead = None,
+    edition: EditionId = "CN2002",
+    komi_qz: KomiQz = None,
+    json: AsJson = False,
+) -> None:
+    """Judge game records: final board, every finding with its clause, the result, the heads.
+
+    A game is counted after two passes (all stones alive) or with --dead; a resignation or a loss on time is taken from
+    the record. Damaged files are read as far as they go. Ends with 1 if a file could not be read.
+    """
+    if dead is not None and len(files) > 1:
+        raise typer.BadParameter("--dead names the stones of one game: give one file")
+    terms = Terms(edition, komi_qz, _points(dead))
+    console, progress = stdout(), stderr()
+    failed = []
+    for file in track(
+        files, "Judging", console=progress, transient=True, disable=len(files) == 1 or not progress.is_terminal
+    ):
+        try:
+            played = _play_file(file, terms)
+        except CommandError as error:
+            failed.append(str(error))
+            if json:
+                print_json({"file": str(file), "error": str(error)})
+            continue
+        if json:
+            print_json(report.report_of(str(file), played))
+        else:
+            console.print(report.drawn(str(file), played), "")
+    for message in failed:
+        say_error(message)
+    if failed:
+        say_error(f"{len(failed)} of {len(files)} files could not be read")
+        raise typer.Exit(1)
+
+
+def sgf2events(
+    file: Annotated[Path, typer.Argument(help="A game record (SGF).", metavar="FILE.sgf")],
+    game_id: Annotated[str, typer.Option(help="Id of the game; without it one that derives from the file.")] = "",
+    dead: Dead = None,
+    edition: EditionId = "CN2002",
+    komi_qz: KomiQz = None,
+) -> None:
+    """Turn a game record into events, one in protobuf JSON on each line, as caipan send and caipan replay read them.
+
+    The same events that caipan adjudicate judges, so the heads are the same if the same person reports them.
+    """
+    played = _play_file(file, Terms(edition, komi_qz, _points(dead)), game_id)
+    for step in played.steps:
+        print_json(step.event)
+    for problem in (*played.record.problems, *played.notes):
+        say_error(f"{file}: {problem}")
+
+
+def replay(
+    file: Annotated[Path, typer.Argument(help="Events, one in protobuf JSON on each line.", metavar="EVENTS.jsonl")],
+    until: Annotated[int, typer.Option(help="Stop each game after the outcome of this number.", min=0)] = 0,
+    json: AsJson = False,
+) -> None:
+    """Fold events offline: every outcome, and the state in which they leave each game.
+
+    With --json each line is an outcome or at the end a snapshot, as a watcher receives them. A line that cannot be read
+    is left out and named; then the command ends with 1.
+    """
+    from caipan.cli.follow import follow  # loads the database library, which the other commands do not need
+
+    console, states = stdout(), dict[str, GameState]()
+    run = Replay(until)
+    for outcome in run.run(read_lines(file)):
+        verdict = outcome.verdict
+        follow(states.setdefault(verdict.game_id, GameState(game_id=verdict.game_id)), outcome)
+        if json:
+            print_json(WatchGameResponse(outcome=outcome))
+        else:
+            console.print(outcome_of(verdict), *(f"      {line}" for line in details_of(verdict)), sep="\n")
+    for state in states.values():
+        if json:
+            print_json(WatchGameResponse(snapshot=state))
+        else:
+            console.print("", game_view(state), sep="\n")
+    for message in run.errors:
+        say_error(f"{file}: {message}")
+    if run.errors:
+        say_error(f"{len(run.errors)} lines were left out")
+        raise typer.Exit(1)
+
+
+def _play_file(file: Path, terms: Terms, game_id: str = "") -> Played:
+    """Raises CommandError if there is no file, or no game in it."""
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        raise CommandError(f"{file}: {error.strerror}") from error
+    played = play(data, terms, game_id)
+    record = played.record
+    if record.problems and not (record.moves or record.setup_black or record.setup_white):
+        raise CommandError(f"{file}: nothing to judge: {record.problems[0]}")
+    return played

@@ -1,0 +1,255 @@
+"""The subcommands that talk to a running service. What they load is loaded when they run."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from caipan.cli.console import CommandError, print_json, say_error, stdout
+from caipan.cli.lines import Line, read_lines
+from caipan.cli.options import ADDRESS, DATA, Address, AsJson, Data, Token, WaitFor
+from caipan.cli.words import details_of, outcome_of
+from caipan.v1.game_service_pb2 import GetGameRequest, ListOutcomesRequest, WatchGameResponse
+from caipan.v1.intake_service_pb2 import WAIT_LOG, WAIT_VERDICT, Appended, AppendEventsRequest
+from caipan.v1.operation_service_pb2 import (
+    GetQuarantinedRequest,
+    GetStatusRequest,
+    ListQuarantinedRequest,
+    Quarantined,
+)
+from caipan.v1.outcome_pb2 import STATUS_DUPLICATE, STATUS_PARKED, Outcome
+from caipan.v1.state_pb2 import GameState
+
+if TYPE_CHECKING:
+    from caipan.cli.client import Service
+
+GameId = Annotated[str, typer.Argument(help="Id of a game.", metavar="GAME")]
+
+_BATCH_EVENTS = 200
+_BATCH_BYTES = 1 << 20
+_LINES_KEPT = 12  # under a board that is drawn again
+
+
+def status(address: Address = ADDRESS, json: AsJson = False) -> None:
+    """Tell how far the service is: health, partitions, games, and what waits for somebody.
+
+    Ends with 1 if it is not SERVING.
+    """
+    from caipan.cli.views import status_view
+
+    service = _service(address)
+    health = service.health()
+    told = service.call(service.operations.GetStatus, GetStatusRequest())
+    if json:
+        print_json(told)
+    else:
+        stdout().print(status_view(address, health, told))
+    if health != "SERVING":
+        raise typer.Exit(1)
+
+
+def send(
+    file: Annotated[Path, typer.Argument(help="Events, one in protobuf JSON on each line.", metavar="EVENTS.jsonl")],
+    wait: Annotated[WaitFor, typer.Option(help="Return when the log has the events, or when they are judged.")] = (
+        WaitFor.VERDICT
+    ),
+    address: Address = ADDRESS,
+    token: Token = "",
+    data: Data = DATA,
+    json: AsJson = False,
+) -> None:
+    """Send events to the service and print what became of each.
+
+    Nothing is sent if a line cannot be read. While the service is away the same events are sent again; they have one
+    effect. Ends with 1 if not all of them are in the log.
+    """
+    from caipan.cli.client import token_for
+
+    lines = list(read_lines(file))
+    wrong = [line for line in lines if line.error]
+    for line in wrong:
+        say_error(f"{file}: line {line.number}: {line.error}")
+    if wrong:
+        raise CommandError(f"nothing was sent: {len(wrong)} lines cannot be read")
+    service = _service(address, token_for(token, data))
+    for batch in _batches(lines):
+        for appended in _append(service, file, batch, wait):
+            _tell_appended(appended, json)
+
+
+def _batches(lines: list[Line]) -> Iterator[list[Line]]:
+    batch: list[Line] = []
+    size = 0
+    for line in lines:
+        size += line.event.ByteSize()
+        if batch and (len(batch) == _BATCH_EVENTS or size > _BATCH_BYTES):
+            yield batch
+            batch, size = [], line.event.ByteSize()
+        batch.append(line)
+    if batch:
+        yield batch
+
+
+def _append(service: Service, file: Path, batch: list[Line], wait: WaitFor) -> list[Appended]:
+    """Sends a batch. Raises CommandError naming the line at fault, or the first line that is not known to be stored."""
+    import grpc
+
+    request = AppendEventsRequest(
+        events=[line.event for line in batch], wait=WAIT_LOG if wait is WaitFor.LOG else WAIT_VERDICT
+    )
+    try:
+        return list(service.insist(service.intake.AppendEvents, request).results)
+    except grpc.RpcError as error:
+        said = service.explained_by_line(error, [line.number for line in batch])
+        raise CommandError(f"{file}: {said} (the batch from line {batch[0].number} on)") from None
+
+
+def _tell_appended(appended: Appended, json: bool) -> None:
+    if json:
+        print_json(appended)
+    elif appended.HasField("outcome"):
+        if appended.status == STATUS_DUPLICATE:
+            stdout().print(f"{appended.event_id} was judged before:")
+        tell_outcome(appended.outcome)
+    elif appended.status == STATUS_PARKED:
+        stdout().print(f"{appended.event_id} waits for what comes before it")
+    else:
+        stdout().print(f"{appended.event_id} is in the log: partition {appended.partition}, offset {appended.offset}")
+
+
+def tell_outcome(outcome: Outcome) -> None:
+    """Prints an outcome: its line, then its findings and what it revised."""
+    stdout().print(outcome_of(outcome.verdict), *_indented(outcome), sep="\n")
+
+
+def _indented(outcome: Outcome) -> list[str]:
+    return [f"      {line}" for line in details_of(outcome.verdict)]
+
+
+def show(game: GameId, address: Address = ADDRESS, json: AsJson = False) -> None:
+    """Show a game as it stands: the board, whose turn it is, the result."""
+    from caipan.cli.views import game_view
+
+    service = _service(address)
+    state = service.call(service.games.GetGame, GetGameRequest(game_id=game)).game
+    if json:
+        print_json(state)
+    else:
+        stdout().print(game_view(state))
+
+
+def watch(
+    game: GameId,
+    from_start: Annotated[bool, typer.Option("--from-start", help="Begin with the first outcome of the game.")] = False,
+    address: Address = ADDRESS,
+    json: AsJson = False,
+) -> None:
+    """Follow a game: the board, then every outcome as it comes. Ctrl-C ends it.
+
+    A stream that breaks is taken up again where it was. With --json each line is what the service sent.
+    """
+    service = _service(address)
+    try:
+        updates = _from_start(service, game) if from_start else service.watch(game)
+        if json:
+            for update in updates:
+                print_json(update)
+        else:
+            _draw(updates)
+    except KeyboardInterrupt:
+        pass
+
+
+def _from_start(service: Service, game: str) -> Iterator[WatchGameResponse]:
+    """The outcomes up to the snapshot of a watch in the place of the snapshot, then what the watch brings."""
+    told = 0
+    for update in service.watch(game):
+        if not update.HasField("snapshot"):
+            yield update
+            continue
+        for outcome in _outcomes(service, game):
+            if told < outcome.verdict.seq <= update.snapshot.seq:
+                told = outcome.verdict.seq
+                yield WatchGameResponse(outcome=outcome)
+
+
+def _outcomes(service: Service, game: str) -> Iterator[Outcome]:
+    request = ListOutcomesRequest(game_id=game, page_size=500)
+    while True:
+        page = service.call(service.games.ListOutcomes, request)
+        yield from page.outcomes
+        if not page.next_page_token:
+            return
+        request.page_token = page.next_page_token
+
+
+def _draw(updates: Iterator[WatchGameResponse]) -> None:
+    """On a terminal the board is drawn again with the last lines under it, elsewhere lines follow the first board."""
+    from rich.console import Group
+    from rich.live import Live
+
+    from caipan.cli.follow import follow
+    from caipan.cli.views import game_view
+
+    console, state = stdout(), GameState()
+    lines: deque[str] = deque(maxlen=_LINES_KEPT)
+    with Live(console=console, auto_refresh=False, transient=False) as live:
+        for update in updates:
+            if update.HasField("snapshot"):
+                state.CopyFrom(update.snapshot)
+                if not console.is_terminal:
+                    console.print(game_view(state))
+            elif update.HasField("outcome") and follow(state, update.outcome):
+                if not console.is_terminal:
+                    tell_outcome(update.outcome)
+                lines += [outcome_of(update.outcome.verdict), *_indented(update.outcome)]
+            if console.is_terminal:
+                live.update(Group(game_view(state), *lines), refresh=True)
+
+
+def list_quarantined(address: Address = ADDRESS, json: AsJson = False) -> None:
+    """List the records that no fold could read, oldest first."""
+    from caipan.cli.views import quarantined_line
+
+    service = _service(address)
+    for record in _quarantined(service):
+        if json:
+            print_json(record)
+        else:
+            stdout().print(quarantined_line(record))
+
+
+def _quarantined(service: Service) -> Iterator[Quarantined]:
+    request = ListQuarantinedRequest()
+    while True:
+        page = service.call(service.operations.ListQuarantined, request)
+        yield from page.records
+        if not page.next_page_token:
+            return
+        request.page_token = page.next_page_token
+
+
+def show_quarantined(
+    record_id: Annotated[str, typer.Argument(help="topic-partition-offset, as the list has it.", metavar="ID")],
+    address: Address = ADDRESS,
+    json: AsJson = False,
+) -> None:
+    """Show a record in quarantine with its bytes."""
+    from caipan.cli.views import quarantined_view
+
+    service = _service(address)
+    record = service.call(service.operations.GetQuarantined, GetQuarantinedRequest(record_id=record_id)).record
+    if json:
+        print_json(record)
+    else:
+        stdout().print(quarantined_view(record))
+
+
+def _service(address: str, token: str = "") -> Service:
+    from caipan.cli.client import Service
+
+    return Service(address, token)

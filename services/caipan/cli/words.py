@@ -1,0 +1,170 @@
+"""Verdicts in words: findings as sentences with their clause and its titles, outcomes as one line each."""
+
+from __future__ import annotations
+
+from caipan.rules.editions import edition, edition_ids
+from caipan.rules.points import DEFAULT_SIZE
+from caipan.v1.common_pb2 import COLOR_BLACK, COLOR_WHITE
+from caipan.v1.event_pb2 import EventType
+from caipan.v1.outcome_pb2 import (
+    RESULT_HOW_COUNT,
+    STATUS_DUPLICATE,
+    STATUS_FOLDED,
+    STATUS_PARKED,
+    Finding,
+    FindingKind,
+    Phase,
+    Result,
+    ResultHow,
+    Status,
+    Verdict,
+)
+from caipan.v1.rulings_pb2 import RESULT_KIND_B_WIN, RESULT_KIND_DRAW, RESULT_KIND_W_WIN, ResultKind
+
+SIDES = {COLOR_BLACK: "Black", COLOR_WHITE: "White"}
+
+_SENTENCES = {
+    "off_board": "{points} is not on this board",
+    "wrong_colour": "the stone on {points} has not {side}'s colour",
+    "occupied": "{side} sets a stone on {points}, where one lies",
+    "out_of_turn": "{side} moves out of turn at {points}",
+    "not_on_turn": "{side} is not on turn; no effect",
+    "forbidden_point": "{side}'s stone on {points} has no liberty and captures nothing",
+    "repetition": "{side}'s {points} makes the position after {of_move} again",
+    "ko_retake": "{side} retakes the ko at {points} without a threat",
+    "repetition_cycle": "{side}'s {points} closes a cycle of {cycle} moves",
+    "takeback": "{side} takes the stone from {points} back",
+    "dropped_stone": "{side}'s stone fell on {points}",
+    "moved_stone": "{side} moved the stones {points}",
+    "early_press": "{side} pressed the clock before the stone was set",
+    "simultaneous_press": "{side} pressed the clock and set the stone at the same instant",
+    "undecidable_order": "which came first cannot be told",
+    "wrong_removal": "{points} lifted, though not captured",
+    "captures_left": "captured stones left on the board: {points}",
+    "no_proposal": "{side} answers, but nothing was proposed",
+    "no_stone": "named dead, but no stone lies there: {points}",
+    "unit_completed": "of the same unit and taken with it: {points}",
+    "after_end": "{side} acts after the end; no effect",
+    "count_differs": "the count for {side} differs from the derived one",
+    "invalid_lot": "the lot cannot be read, or the colours were given before",
+    "time_backwards": "the time lies before the game time",
+    "time_jump": "the time lies too far ahead; game time does not move",
+    "source_gap": "numbers {gap} of this source are missing",
+    "late_in_source": "a number of this source that was given up came after all",
+    "id_conflict": "the event_id {ref} stands for another event; no effect",
+    "already_opened": "the game was opened before; no effect",
+    "passes_do_not_end": "two passes do not end a game here",
+    "invalid_setup": "set-up stones that cannot stand were left out: {points}",
+    "not_ended": "{side} names dead stones before the end",
+}
+
+
+def name_of(enum: str, prefix: str) -> str:
+    """A value of a proto enum in snake_case without its prefix: ``("STATUS_FOLDED", "STATUS_")`` is "folded"."""
+    return enum.removeprefix(prefix).lower()
+
+
+def kind_of(finding: Finding) -> str:
+    """The kind of a finding in snake_case, e.g. "ko_retake"; a kind this version does not know by its number."""
+    if finding.kind not in FindingKind.values():
+        return f"kind_{finding.kind}"
+    return name_of(FindingKind.Name(finding.kind), "FINDING_KIND_")
+
+
+def title_of(clause: str) -> str:
+    """The titles of a clause, Chinese and English; "" for what stands in no edition (`REG ...`, `S0 H`)."""
+    edition_id, _, number = clause.partition(" ")
+    if edition_id not in edition_ids():
+        return ""
+    found = edition(edition_id).clauses.get(number)
+    return f"{found.zh} {found.en}" if found else ""
+
+
+def sentence_of(finding: Finding, of_move: int | None = None) -> str:
+    """What was found, with its clause: "White's D5 makes ... again (CN2002 6 禁止全局同形 ...)".
+
+    ``of_move``: the number to say for the first occurrence of a position, if not the fold's own.
+    """
+    first = finding.of_move if of_move is None else of_move
+    kind = kind_of(finding)
+    said = _SENTENCES.get(kind, kind.replace("_", " ")).format(
+        side=SIDES.get(finding.side, "a player"),
+        points=" ".join(finding.points),
+        of_move=f"move {first}" if first else "the set-up",
+        cycle=finding.cycle,
+        gap=f"{finding.gap_from} to {finding.gap_to}",
+        ref=finding.ref,
+    )
+    return f"{said} ({f'{finding.clause} {title_of(finding.clause)}'.strip()})"
+
+
+def amount_of(qz: int, unit: str = "zi") -> str:
+    """Quarter-zi as a decimal number of ``unit``: "zi", or "mu" (two to the zi)."""
+    return f"{qz / (2 if unit == 'mu' else 4):.2f}".rstrip("0").rstrip(".")
+
+
+def result_of(result: Result) -> str:
+    """A result in words."""
+    if result.kind == RESULT_KIND_DRAW:
+        said = "a draw"
+    elif result.kind in (RESULT_KIND_B_WIN, RESULT_KIND_W_WIN):
+        winner = "Black" if result.kind == RESULT_KIND_B_WIN else "White"
+        by = f"{amount_of(abs(result.margin_qz))} zi" if result.how == RESULT_HOW_COUNT else _how(result)
+        said = f"{winner} wins by {by}"
+    else:
+        said = name_of(ResultKind.Name(result.kind), "RESULT_KIND_").replace("_", " ")
+    if result.how == RESULT_HOW_COUNT:
+        komi = f", komi {amount_of(result.komi_qz)}" if result.komi_qz else ""
+        said += f" (Black {amount_of(result.black_qz)} zi, White {amount_of(result.white_qz)}{komi})"
+    return said
+
+
+def _how(result: Result) -> str:
+    return name_of(ResultHow.Name(result.how), "RESULT_HOW_")
+
+
+def outcome_of(verdict: Verdict) -> str:
+    """One line on an outcome: its number, the event, what changed on the board, and where the game stands."""
+    event = name_of(EventType.Name(verdict.event_type), "EVENT_TYPE_")
+    if verdict.status in (STATUS_DUPLICATE, STATUS_PARKED):
+        return f"   -  {event:<16} {_notice_of(verdict)}"
+    if verdict.status != STATUS_FOLDED:
+        status = name_of(Status.Name(verdict.status), "STATUS_")
+        return f"{verdict.seq:>4}  {event:<16} {status}: {verdict.reason}"
+    return f"{verdict.seq:>4}  {event:<16} {_changes_of(verdict):<16} {standing_of(verdict)}".rstrip()
+
+
+def _notice_of(verdict: Verdict) -> str:
+    if verdict.status == STATUS_PARKED:
+        return "parked: it waits for what comes before it"
+    return f"duplicate of {verdict.original.seq}" if verdict.original.seq else "duplicate"
+
+
+def _changes_of(verdict: Verdict) -> str:
+    if verdict.HasField("opened"):
+        return f"{verdict.opened.size or DEFAULT_SIZE} lines"
+    stones = [(verdict.added_black, "X "), (verdict.added_white, "O "), (verdict.removed, "- ")]
+    return "  ".join(mark + " ".join(points) for points, mark in stones if points)
+
+
+def standing_of(verdict: Verdict) -> str:
+    """Where the game stands after a verdict: move number and turn, or phase and result."""
+    if verdict.HasField("result"):
+        return result_of(verdict.result)
+    phase = name_of(Phase.Name(verdict.phase), "PHASE_").replace("_", " ")
+    if phase != "play":
+        return phase
+    open_stones = f", provisional: {' '.join(verdict.provisional)}" if verdict.provisional else ""
+    return f"move {verdict.move_number}, {SIDES.get(verdict.turn, 'nobody')} to move{open_stones}"
+
+
+def details_of(verdict: Verdict) -> list[str]:
+    """The further lines on an outcome: its findings, and what it changed in earlier verdicts."""
+    lines = [f"! {sentence_of(finding)}" for finding in verdict.findings]
+    for revision in verdict.revised:
+        if not revision.HasField("after"):
+            lines.append(f"~ {revision.seq} did not happen")
+            continue
+        found = "; ".join(sentence_of(finding) for finding in revision.after.findings)
+        lines.append(f"~ {revision.seq} now reads: {found or standing_of(revision.after)}")
+    return lines

@@ -1,0 +1,21 @@
+"""The log: one small port and its adapters. The only part of caipan that knows SQLite or Kafka as a log."""
+
+from __future__ import annotations
+
+from caipan.eventlog.errors import LogError, LogFull, LogUnavailable, UnknownTopic, WrongLog
+from caipan.eventlog.partition import partition_of
+from caipan.eventlog.port import TOPICS, EventLog, NewRecord, Record, TopicSpec
+
+__all__ = [
+    "TOPICS",
+    "EventLog",
+    "LogError",
+    "LogFull",
+    "LogUnavailable",
+    "NewRecord",
+    "Record",
+    "TopicSpec",
+    "UnknownTopic",
+    "WrongLog",
+    "partition_of",
+]

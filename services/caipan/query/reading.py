@@ -1,0 +1,149 @@
+"""From the tables to the answers. Each function reads within the transaction of its connection."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import NamedTuple, TypeVar
+
+from sqlalchemy import Connection, func, select, tuple_
+
+from caipan.query.schema import cursors, games, outcomes, parked, quarantined
+from caipan.query.writing import Served
+from caipan.v1.outcome_pb2 import PHASE_PAUSED, PHASE_PLAY, PHASE_UNSPECIFIED
+
+PAGE_BYTES = 2 << 20  # a page ends early here: an answer of grpc may have 4 MB
+NAMES_MOST = 1000  # of the lists in a status
+
+_is_open = games.c.phase != PHASE_UNSPECIFIED
+
+Item = TypeVar("Item")
+
+
+class Cursor(NamedTuple):
+    """How far a partition is in the tables; offsets of its topic, ``events_folded`` of game-events."""
+
+    topic: str
+    partition: int
+    next_offset: int
+    last_digest: bytes
+    events_folded: int
+
+
+class GameRow(NamedTuple):
+    """A game; ``state`` is its GameState in bytes."""
+
+    game_id: str
+    seq: int
+    diverged: bool
+    is_open: bool
+    state: bytes
+
+
+class QuarantineRow(NamedTuple):
+    """A record in quarantine; ``record`` is its Quarantined in bytes."""
+
+    recorded_at_ms: int
+    record_id: str
+    record: bytes
+
+
+class Counts(NamedTuple):
+    """What the tables hold; names are cut at NAMES_MOST."""
+
+    games: int
+    games_in_play: int
+    parked: int
+    quarantined: int
+    orphans: Sequence[str]
+    diverged: Sequence[str]
+
+
+def all_cursors(connection: Connection) -> list[Cursor]:
+    return [Cursor(*row) for row in connection.execute(select(*cursors.c))]
+
+
+def next_offset(topic: str, partition: int, connection: Connection) -> int:
+    query = select(cursors.c.next_offset).where(cursors.c.topic == topic, cursors.c.partition == partition)
+    return connection.scalar(query) or 0
+
+
+def game(game_id: str, connection: Connection) -> GameRow | None:
+    row = connection.execute(_game_rows.where(games.c.game_id == game_id)).one_or_none()
+    return GameRow(*row) if row else None
+
+
+def games_after(
+    game_id: str, tournament_id: str, phases: Collection[int], limit: int, connection: Connection
+) -> tuple[list[GameRow], bool]:
+    """Opened games in the order of their ids, from the one after ``game_id`` on; whether there are more."""
+    query = _game_rows.where(_is_open, games.c.game_id > game_id).order_by(games.c.game_id).limit(limit + 1)
+    if tournament_id:
+        query = query.where(games.c.tournament_id == tournament_id)
+    if phases:
+        query = query.where(games.c.phase.in_(phases))
+    return _page(((GameRow(*row), len(row.state)) for row in connection.execute(query)), limit)
+
+
+def outcomes_after(game_id: str, seq: int, limit: int, connection: Connection) -> tuple[list[Served], bool]:
+    """Outcomes of a game from ``seq`` + 1 on; whether there are more."""
+    query = (
+        select(outcomes.c.game_id, outcomes.c.seq, outcomes.c.head, outcomes.c.record)
+        .where(outcomes.c.game_id == game_id, outcomes.c.seq > seq)
+        .order_by(outcomes.c.seq)
+        .limit(limit + 1)
+    )
+    return _page(((Served(*row), len(row.record)) for row in connection.execute(query)), limit)
+
+
+def head(game_id: str, seq: int, connection: Connection) -> bytes | None:
+    """The head of an outcome, None if it is not here."""
+    return connection.scalar(select(outcomes.c.head).where(outcomes.c.game_id == game_id, outcomes.c.seq == seq))
+
+
+def quarantined_after(
+    recorded_at_ms: int, record_id: str, limit: int, connection: Connection
+) -> tuple[list[QuarantineRow], bool]:
+    """Records in quarantine, oldest first, from the one after the one named on; whether there are more."""
+    age = tuple_(quarantined.c.recorded_at_ms, quarantined.c.record_id)
+    query = (
+        select(quarantined.c.recorded_at_ms, quarantined.c.record_id, quarantined.c.record)
+        .where(age > (recorded_at_ms, record_id))
+        .order_by(quarantined.c.recorded_at_ms, quarantined.c.record_id)
+        .limit(limit + 1)
+    )
+    return _page(((QuarantineRow(*row), len(row.record)) for row in connection.execute(query)), limit)
+
+
+def quarantined_record(record_id: str, connection: Connection) -> bytes | None:
+    return connection.scalar(select(quarantined.c.record).where(quarantined.c.record_id == record_id))
+
+
+def counts(connection: Connection) -> Counts:
+    phases = select(games.c.phase, func.count()).where(_is_open).group_by(games.c.phase)
+    by_phase: dict[int, int] = dict(connection.execute(phases).all())
+    opened = select(games.c.game_id).where(_is_open)
+    orphans = select(parked.c.game_id).distinct().where(parked.c.game_id.not_in(opened))
+    diverged = select(games.c.game_id).where(games.c.diverged)
+    return Counts(
+        games=sum(by_phase.values()),
+        games_in_play=by_phase.get(PHASE_PLAY, 0) + by_phase.get(PHASE_PAUSED, 0),
+        parked=connection.execute(select(func.count()).select_from(parked)).scalar_one(),
+        quarantined=connection.execute(select(func.count()).select_from(quarantined)).scalar_one(),
+        orphans=connection.scalars(orphans.order_by(parked.c.game_id).limit(NAMES_MOST)).all(),
+        diverged=connection.scalars(diverged.order_by(games.c.game_id).limit(NAMES_MOST)).all(),
+    )
+
+
+_game_rows = select(games.c.game_id, games.c.seq, games.c.diverged, _is_open.label("is_open"), games.c.state)
+
+
+def _page(sized: Iterable[tuple[Item, int]], limit: int) -> tuple[list[Item], bool]:
+    """At most ``limit`` items and PAGE_BYTES bytes, but one if there is any; whether any are left."""
+    page: list[Item] = []
+    total = 0
+    for item, size in sized:
+        total += size
+        if len(page) == limit or (page and total > PAGE_BYTES):
+            return page, True
+        page.append(item)
+    return page, False

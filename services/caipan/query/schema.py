@@ -1,0 +1,100 @@
+"""The tables of the read model. All of it is derived from the log: another version is dropped and built again."""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Connection,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    inspect,
+    select,
+)
+
+VERSION = 1
+
+_tables = MetaData()
+# Ordered by bytes everywhere, so that pages have one order on SQLite and on PostgreSQL.
+_Text = String().with_variant(String(collation="C"), "postgresql")
+
+# Its one row says which version of the tables these are.
+read_model = Table("read_model", _tables, Column("version", Integer, primary_key=True, autoincrement=False))
+
+games = Table(
+    "games",
+    _tables,
+    Column("game_id", _Text, primary_key=True),
+    Column("tournament_id", _Text, nullable=False),
+    Column("phase", Integer, nullable=False),  # 0 = outcomes came, but no game.opened was folded
+    Column("seq", BigInteger, nullable=False),
+    Column("head", LargeBinary, nullable=False),
+    Column("diverged", Boolean, nullable=False),
+    Column("state", LargeBinary, nullable=False),  # GameState
+    Index("games_by_tournament", "tournament_id", "game_id"),
+)
+
+outcomes = Table(
+    "outcomes",
+    _tables,
+    Column("game_id", _Text, primary_key=True),
+    Column("seq", BigInteger, primary_key=True, autoincrement=False),
+    Column("head", LargeBinary, nullable=False),
+    Column("record", LargeBinary, nullable=False),  # Outcome, as it stands in the log
+)
+
+# Events that wait for earlier ones of their source, or for the opening of their game.
+parked = Table(
+    "parked",
+    _tables,
+    Column("game_id", _Text, primary_key=True),
+    Column("event_id", _Text, primary_key=True),
+)
+
+quarantined = Table(
+    "quarantined",
+    _tables,
+    Column("record_id", _Text, primary_key=True),
+    Column("recorded_at_ms", BigInteger, nullable=False),
+    Column("record", LargeBinary, nullable=False),  # Quarantined
+    Index("quarantined_by_age", "recorded_at_ms", "record_id"),
+)
+
+# How far each partition of a topic is in these tables.
+cursors = Table(
+    "cursors",
+    _tables,
+    Column("topic", _Text, primary_key=True),
+    Column("partition", Integer, primary_key=True, autoincrement=False),
+    Column("next_offset", BigInteger, nullable=False),
+    Column("last_digest", LargeBinary, nullable=False),  # SHA-256 of the record before: tells one log from another
+    Column("events_folded", BigInteger, nullable=False),  # next offset of game-events, as far as the outcomes show
+)
+
+
+class ForeignDatabase(Exception):  # noqa: N818 - named after what is found
+    """The database holds something else."""
+
+
+def found_version(connection: Connection) -> int | None:
+    """The version of the read model in the database; None if the database is empty. Raises ForeignDatabase."""
+    names = inspect(connection).get_table_names()
+    if read_model.name in names:
+        return connection.scalar(select(read_model.c.version)) or 0
+    if names:
+        raise ForeignDatabase
+    return None
+
+
+def rebuild(connection: Connection) -> None:
+    """Drops all tables, of whichever version, and makes them anew."""
+    old = MetaData()
+    old.reflect(connection)
+    old.drop_all(connection)
+    _tables.create_all(connection)
+    connection.execute(read_model.insert().values(version=VERSION))

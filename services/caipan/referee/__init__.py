@@ -1,0 +1,9 @@
+"""The referee: judges the events of each game in the order of the log, and writes what it derived."""
+
+from __future__ import annotations
+
+from caipan.referee.guard import DeliveryGuard
+from caipan.referee.processor import Referee
+from caipan.referee.service import Progress, RefereeService
+
+__all__ = ["DeliveryGuard", "Progress", "Referee", "RefereeService"]

@@ -1,0 +1,103 @@
+"""One event on its way through the fold: what it says, and what the fold makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from caipan.rules.points import BLACK, SEATS, Colour
+from caipan.v1 import outcome_pb2 as pb
+from caipan.v1.common_pb2 import COLOR_UNSPECIFIED
+from caipan.v1.event_pb2 import Event
+from caipan.v1.facts_pb2 import Colours, GameOpened
+
+
+class Past(NamedTuple):
+    """An earlier event of the game as it stands in the log."""
+
+    value: bytes
+    offset: int
+
+
+class Act:
+    """What happened: ``kind`` names the fact ("stone_placed"), ``fact`` is its message, ``player`` the seat that acted
+    (0 = none given), ``at_ms`` table time, ``source`` its device; ``digest`` is the SHA-256 of the value, ``offset``
+    its place in the log, ``past`` the events before it where they are needed.
+
+    The handlers write what follows into the other fields; points by name, as in a verdict.
+    """
+
+    fact: Any = None
+    player: Colour = COLOR_UNSPECIFIED
+    at_ms = 0
+    past: Sequence[Past] = ()
+
+    status: pb.Status.ValueType = pb.STATUS_FOLDED
+    findings: Sequence[pb.Finding] = ()
+    added_black: Sequence[str] = ()
+    added_white: Sequence[str] = ()
+    removed: Sequence[str] = ()
+    # What few acts bring; `extra` says whether any of it is there.
+    extra = False
+    reason = ""
+    revised: Sequence[pb.Revision] = ()
+    opened: GameOpened | None = None
+    colours: Colours | None = None
+    # The arrangement before the act, where more than its stone and captures changed.
+    before: bytes | None = None
+
+    def __init__(self, event: Event | None, event_id: str, kind: str, source: str, digest: bytes, offset: int) -> None:
+        self.event_id = event_id
+        self.kind = kind
+        self.source = source
+        self.digest = digest
+        self.offset = offset
+        if event is not None:
+            self.event = event
+            self.fact = getattr(event, kind)
+            player = event.player
+            self.player = player if player in SEATS else COLOR_UNSPECIFIED
+            self.at_ms = event.at_ms
+
+    def find(self, clause: str, kind: pb.FindingKind.ValueType, **details: Any) -> None:
+        """Adds a finding; ``details`` are further fields of the message."""
+        self.findings = [*self.findings, pb.Finding(clause=clause, kind=kind, **details)]
+
+    def set(self, name: str, colour: int) -> None:
+        """A stone is set on the board in force."""
+        if colour == BLACK:
+            self.added_black = [*self.added_black, name]
+        else:
+            self.added_white = [*self.added_white, name]
+
+    def take(self, names: Sequence[str]) -> None:
+        """Stones are taken off the board in force."""
+        self.removed = [*self.removed, *names]
+
+    def join(self, other: Act) -> None:
+        """Takes over what another act brought."""
+        self.findings = [*self.findings, *other.findings]
+        self.added_black = [*self.added_black, *other.added_black]
+        self.added_white = [*self.added_white, *other.added_white]
+        self.removed = [*self.removed, *other.removed]
+
+    def refuse(self, status: pb.Status.ValueType, reason: str) -> None:
+        """The event changes nothing, for this reason."""
+        self.status = status
+        self.reason = reason
+        self.extra = True
+
+    def open(self, opened: GameOpened) -> None:
+        """The game is open."""
+        self.opened = opened
+        self.extra = True
+
+    def give_colours(self, colours: Colours) -> None:
+        """The players have their colours."""
+        self.colours = colours
+        self.extra = True
+
+    def revise(self, revised: Sequence[pb.Revision]) -> None:
+        """Earlier verdicts read otherwise now."""
+        self.revised = revised
+        self.extra = True

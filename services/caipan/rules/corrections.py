@@ -1,0 +1,89 @@
+"""Corrections of the record: the game is judged again from its first event, with the record made right.
+
+Clerical: no warning, no rule is applied to the slip. What no longer fits becomes a finding, exactly as in the history
+without the slip (rules 0.6, 7.2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from caipan.v1 import outcome_pb2 as pb
+from caipan.v1.event_pb2 import Event
+from caipan.v1.facts_pb2 import CorrectedFact, RecordCorrected
+
+# Observations: what a correction may retract or replace. Acts that need a role are superseded, never corrected.
+CORRECTABLE = frozenset(field.name for field in CorrectedFact.DESCRIPTOR.oneofs_by_name["fact"].fields)
+
+_WITH_FACT = (RecordCorrected.KIND_REPLACE, RecordCorrected.KIND_INSERT_AFTER)
+
+
+class Correction(NamedTuple):
+    """A correction in force: the id of its event, and what it says."""
+
+    event_id: str
+    said: RecordCorrected
+
+
+class Overlay:
+    """Corrections to judge by. ``until``: the event at which a history judged again stops; empty in live play."""
+
+    def __init__(self, corrections: Iterable[Correction], until: str = "") -> None:
+        self.until = until
+        # Bodies of the verdicts of a history that is judged again.
+        self.outcomes: list[bytes] = []
+        # Record -> what happened instead; None where it did not happen.
+        self.replaced: dict[str, CorrectedFact | None] = {}
+        # Record -> what happened right after it, with the id of the correction that says so.
+        self.inserted: dict[str, list[tuple[str, CorrectedFact]]] = {}
+        # Verdicts on inserted facts, by the id of their correction.
+        self.verdicts: dict[str, pb.Verdict] = {}
+        for event_id, said in corrections:
+            if said.kind == RecordCorrected.KIND_INSERT_AFTER:
+                self.inserted.setdefault(said.ref, []).append((event_id, said.fact))
+            else:
+                self.replaced[said.ref] = said.fact if said.kind == RecordCorrected.KIND_REPLACE else None
+
+
+def apply_correction(corrections: list[Correction], event_id: str, said: RecordCorrected) -> list[Correction]:
+    """The corrections in force once this one is; retracting a correction takes it out."""
+    if said.kind == RecordCorrected.KIND_RETRACT and any(said.ref == earlier.event_id for earlier in corrections):
+        return [earlier for earlier in corrections if earlier.event_id != said.ref]
+    return [*corrections, Correction(event_id, said)]
+
+
+def why_not(corrections: list[Correction], event: Event, record: Event | None, arbiter: bool) -> str:
+    """Why a correction is refused; empty where it is not. ``record``: the event it names, where the game has it."""
+    said = event.record_corrected
+    if said.kind not in (*_WITH_FACT, RecordCorrected.KIND_RETRACT):
+        return "kind: RETRACT, REPLACE or INSERT_AFTER"
+    if said.kind in _WITH_FACT and said.fact.WhichOneof("fact") is None:
+        return "fact: say what happened, an observation of a game"
+    own = next((earlier for earlier in corrections if earlier.event_id == said.ref), None)
+    if own is not None and said.kind != RecordCorrected.KIND_RETRACT:
+        return f"{said.ref!r} is a correction itself: retract it, then correct the record it named"
+    if record is None:
+        return f"no record {said.ref!r} in this game before: name the event_id of one"
+    fact = record.WhichOneof("fact") or ""
+    if own is None and fact not in CORRECTABLE and not (fact == "game_opened" and _is_insertion(said)):
+        return f"{said.ref!r} is {fact.replace('_', '.')}: only observations are corrected"
+    same_source = bool(event.source.id) and event.source.id == record.source.id
+    if not same_source and not arbiter:
+        return f"only the source {record.source.id!r} or an arbiter of this game corrects {said.ref!r}"
+    return ""
+
+
+def _is_insertion(said: RecordCorrected) -> bool:
+    return said.kind == RecordCorrected.KIND_INSERT_AFTER
+
+
+def revisions(before: dict[str, pb.Verdict], after: dict[str, pb.Verdict], own_seq: int) -> list[pb.Revision]:
+    """How the verdicts of a history differ, by event id; digests aside. Inserted facts have ``own_seq``."""
+    changed = []
+    for event_id in [*before, *(event_id for event_id in after if event_id not in before)]:
+        was, now = before.get(event_id), after.get(event_id)
+        if was != now:
+            seq = was.seq if was is not None and was.seq else own_seq if now is None or not now.seq else now.seq
+            changed.append(pb.Revision(seq=seq, before=was, after=now))
+    return sorted(changed, key=lambda revision: revision.seq)

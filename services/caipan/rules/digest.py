@@ -1,0 +1,79 @@
+"""The digest of the state in force and the chain of heads; the formats are written down in docs/chain.md."""
+
+from __future__ import annotations
+
+import struct
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from caipan.v1.facts_pb2 import Colours
+
+if TYPE_CHECKING:
+    from caipan.rules.table import Table
+    from caipan.v1.common_pb2 import Role
+
+    Official = tuple[str, Role.ValueType]  # person and role
+else:
+    Official = tuple
+
+
+def state_digest(table: Table) -> bytes:
+    """SHA-256(0x02, history digest, turn, phase, proposer, passes, persons, open questions): 32 bytes.
+
+    The history digest ends in the position after the last move; provisional stones are among the open questions.
+    """
+    questions = b""
+    if table.is_open():
+        questions = _questions(table)
+    passes = table.passes if table.passes < 255 else 255
+    standing = b"%c%c%c%c" % (table.turn, table.phase, table.proposer, passes)
+    return sha256(b"\x02" + table.history.digest + standing + table.persons + questions).digest()
+
+
+def persons_part(officials: frozenset[Official], colours: Colours | None) -> bytes:
+    """Officials and colours as the digest has them; they seldom change, so the table keeps these bytes."""
+    parts = [_part(b"F", role.to_bytes(4, "big", signed=True) + person.encode()) for person, role in sorted(officials)]
+    if colours is not None:
+        parts += [_part(b"C", colours.black.encode()), _part(b"c", colours.white.encode())]
+    return b"".join(parts)
+
+
+def _questions(table: Table) -> bytes:
+    """What is seldom there: each part a tag, its length, its content."""
+    parts = []
+    if table.handicap_left:
+        parts.append(_part(b"H", struct.pack(">H", table.handicap_left)))
+    for stone in table.provisional:
+        captured = sorted(stone.captured)
+        content = struct.pack(f">HBB{len(captured)}H", stone.index, stone.colour, stone.player, *captured)
+        parts.append(_part(b"P", content))
+    if table.due:
+        parts.append(_part(b"D", bytes((table.due_from,)) + _points(table.due)))
+    if table.left:
+        parts.append(_part(b"L", _points(table.left)))
+    parts += [_part(b"O", struct.pack(">HB", index, side)) for index, side in sorted(table.lifted.items())]
+    if table.missing:
+        parts.append(_part(b"M", _points(table.missing)))
+    parts += [_part(b"A", bytes((colour,)) + _points(stones)) for colour, stones in sorted(table.dead.items())]
+    if table.result is not None:
+        parts.append(_part(b"R", table.result.SerializeToString(deterministic=True)))
+    return b"".join(parts)
+
+
+def _points(points: frozenset[int]) -> bytes:
+    ordered = sorted(points)
+    return struct.pack(f">{len(ordered)}H", *ordered)
+
+
+def _part(tag: bytes, content: bytes) -> bytes:
+    return tag + len(content).to_bytes(4, "big") + content
+
+
+def first_head(game_id: str) -> bytes:
+    """The head before the first outcome: SHA-256(0x00, game id in UTF-8)."""
+    return sha256(b"\x00" + game_id.encode()).digest()
+
+
+def next_head(head: bytes, event_digest: bytes, verdict: bytes) -> bytes:
+    """SHA-256(0x01, head, SHA-256(event value), SHA-256(verdict)); ``event_digest`` is the second of them."""
+    return sha256(b"\x01" + head + event_digest + sha256(verdict).digest()).digest()

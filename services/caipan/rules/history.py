@@ -1,0 +1,138 @@
+"""The moves of a game and the positions they made, over the whole game (CN2002 6).
+
+The 128-bit keys of the positions only filter: where one comes again, the record is played through and the arrangements
+themselves are compared. So a repetition is exact, even against somebody who builds records with colliding keys.
+"""
+
+from __future__ import annotations
+
+import struct
+from hashlib import sha256
+from typing import NamedTuple, cast
+
+from caipan.rules.board import Board, stone_keys
+from caipan.rules.points import Colour, other
+from caipan.v1.common_pb2 import COLOR_UNSPECIFIED
+
+PASS = 0xFFFF
+_MOVE = struct.Struct(">HBB")  # point or PASS, colour of the stone or of the passing side, side to move next
+
+
+class Stand(NamedTuple):
+    """That a position stood on the board: after move ``number`` (0 = the set-up), with ``turn`` to move."""
+
+    number: int
+    turn: Colour
+
+
+class History:
+    """Positions 0 (the set-up), 1, 2, ... after each move; a pass repeats the position before it.
+
+    ``digest`` is a running SHA-256 over the positions and the sides to move: docs/chain.md. ``moves`` are packed, four
+    bytes each; ``captures`` has the stones taken by the moves that took any.
+    """
+
+    __slots__ = ("captures", "digest", "keys", "length", "moves", "setup", "setup_turn", "size")
+
+    def __init__(self, size: int, setup: bytes, turn: Colour) -> None:
+        """``setup``: the arrangement of position 0, see ``Board.cells``; ``turn``: the side to move in it."""
+        self.size = size
+        self.setup = setup
+        self.setup_turn = turn
+        self.moves = bytearray()
+        self.captures: dict[int, tuple[int, ...]] = {}
+        self.length = 0
+        key = _setup_key(size, setup)
+        self.keys = {key}
+        self.digest = sha256(b"caipan history%c%b" % (size, (key << 8 | turn).to_bytes(17, "big"))).digest()
+
+    def push(self, key: int, point: int, colour: Colour, captured: tuple[int, ...], turn: Colour) -> None:
+        """Appends a move: the key after it, its point or PASS, the stone's colour, what it took, who moves next."""
+        self.length += 1
+        self.moves += _MOVE.pack(point, colour, turn)
+        if captured:
+            self.captures[self.length] = captured
+        self.keys.add(key)
+        self.digest = sha256(self.digest + (key << 8 | turn).to_bytes(17, "big")).digest()
+
+    def restore(self, moves: bytes, captures: dict[int, tuple[int, ...]], digest: bytes | None = None) -> None:
+        """Appends packed moves to an empty history. ``digest``: the running one after them, where it is known."""
+        stones = stone_keys(self.size)
+        (key,) = self.keys
+        for number, (point, colour, turn) in enumerate(_MOVE.iter_unpack(moves), start=1):
+            captured = captures.get(number, ())
+            if point != PASS:
+                key ^= stones[colour][point]
+                for stone in captured:
+                    key ^= stones[other(colour)][stone]
+            if digest is None:
+                self.push(key, point, colour, captured, turn)
+            else:
+                self.keys.add(key)
+        if digest is not None:
+            self.moves, self.captures, self.digest = bytearray(moves), captures, digest
+            self.length = len(moves) // _MOVE.size
+
+    def set_up(self, board: Board) -> History:
+        """A history that begins with the board as it is: the set-up is still being made."""
+        return History(self.size, board.cells(), self.setup_turn)
+
+    def stands(self, board: Board) -> list[Stand]:
+        """All earlier stands of the position on ``board``, oldest first; worth a call if its key is in ``keys``."""
+        wanted = board.cells()
+        cells = bytearray(self.setup)
+        found = [Stand(0, self.setup_turn)] if cells == wanted else []
+        for number in range(1, self.length + 1):
+            turn = self._replay(cells, number)
+            if cells == wanted:
+                found.append(Stand(number, turn))
+        return found
+
+    def cells(self, number: int) -> bytes:
+        """The arrangement after move ``number``, as ``Board.cells``."""
+        cells = bytearray(self.setup)
+        for move in range(1, number + 1):
+            self._replay(cells, move)
+        return bytes(cells)
+
+    def last(self) -> tuple[int, Colour]:
+        """Point (or PASS) and colour of the last move; (PASS, 0) before the first."""
+        if not self.length:
+            return PASS, COLOR_UNSPECIFIED
+        point, colour, _ = self._move(self.length)
+        return point, colour
+
+    def captured(self) -> list[int]:
+        """Stones taken so far, by colour: ``[0, black, white]``."""
+        taken = [0, 0, 0]
+        for number, stones in self.captures.items():
+            _, colour, _ = self._move(number)
+            taken[other(colour)] += len(stones)
+        return taken
+
+    def without_last(self) -> History:
+        """The history before the last move."""
+        shorter = History(self.size, self.setup, self.setup_turn)
+        shorter.restore(bytes(self.moves[: -_MOVE.size]), self.captures)
+        return shorter
+
+    def _replay(self, cells: bytearray, number: int) -> Colour:
+        """Makes move ``number`` on ``cells``; returns the side to move next."""
+        point, colour, turn = self._move(number)
+        if point != PASS:
+            cells[point] = colour
+            for stone in self.captures.get(number, ()):
+                cells[stone] = 0
+        return turn
+
+    def _move(self, number: int) -> tuple[int, Colour, Colour]:
+        return cast("tuple[int, Colour, Colour]", _MOVE.unpack_from(self.moves, (number - 1) * _MOVE.size))
+
+
+def _setup_key(size: int, cells: bytes) -> int:
+    """The key of an arrangement, as ``Board.key``."""
+    keys, key = stone_keys(size), 0
+    for index, colour in enumerate(cells):
+        if colour:
+            key ^= keys[colour][index]
+    return key

@@ -1,0 +1,233 @@
+"""Judging events whose turn has come, and chaining their outcomes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from typing import NamedTuple
+
+from google.protobuf.message import DecodeError
+
+from caipan.rules import colours, ending, hands, moves, officials
+from caipan.rules.act import Act, Past
+from caipan.rules.corrections import Correction, Overlay, apply_correction, revisions, why_not
+from caipan.rules.digest import first_head, next_head, state_digest
+from caipan.rules.gametime import APART, GameTime
+from caipan.rules.opening import CannotOpenError, open_table
+from caipan.rules.points import SEATS
+from caipan.rules.table import Table, tell_changes
+from caipan.rules.verdicts import EVENT_TYPES, encode_verdict, outcome_record, verdict_of
+from caipan.v1 import outcome_pb2 as pb
+from caipan.v1.event_pb2 import Event
+from caipan.v1.facts_pb2 import CorrectedFact
+
+_HANDLERS: dict[str, Callable[[Table, Act], None]] = {
+    "stone_placed": moves.stone_placed,
+    "stone_lifted": hands.stone_lifted,
+    "stones_captured": hands.stones_captured,
+    "clock_pressed": hands.clock_pressed,
+    "pass_declared": ending.pass_declared,
+    "game_resigned": ending.game_resigned,
+    "end_proposed": ending.end_proposed,
+    "end_answered": ending.end_answered,
+    "dead_proposed": ending.dead_proposed,
+    "dead_answered": ending.dead_answered,
+    "count_taken": ending.count_taken,
+    "lot_drawn": colours.lot_drawn,
+    "official_appointed": officials.official_appointed,
+}
+# Judged by nobody yet.
+_REFUSED = ("ruling_decided", "appeal_decided")
+
+
+class Judged(NamedTuple):
+    """An outcome for the log: ``record`` is an OutcomeRecord in bytes. A notice has seq 0 and an empty head."""
+
+    seq: int
+    head: bytes
+    record: bytes
+
+
+def read_event(value: bytes, game_id: str) -> Event | str:
+    """The event of a record, or why it is none of this game."""
+    try:
+        event = Event.FromString(value)
+    except DecodeError:
+        return "the record is no event"
+    if event.game_id != game_id:
+        return f"the event names the game {event.game_id!r}, its key {game_id!r}"
+    if not event.event_id:
+        return "the event has no event_id"
+    if event.WhichOneof("fact") is None:
+        return "the type of the event is not known here"
+    return event
+
+
+class ReachedError(Exception):
+    """A history that is judged again has come to the correction it is judged for."""
+
+
+class Judge:
+    """The state in force of one game and the chain of its outcomes.
+
+    ``partition``: that of its events. ``overlay``: corrections to judge by from the start.
+    """
+
+    def __init__(self, game_id: str, partition: int, overlay: Overlay | None) -> None:
+        self.game_id = game_id
+        self.partition = partition
+        self.overlay = overlay
+        self.seq = 0
+        self.head = first_head(game_id)
+        self.digest = b""
+        self.table: Table | None = None
+        # Game time, and game time as the records say it, right or wrong: delivery must not depend on corrections.
+        self.clock = self.heard = GameTime()
+        if overlay is not None:
+            self.heard = GameTime()
+        self.corrections: list[Correction] = []
+
+    def judge(self, act: Act, findings: Iterable[pb.Finding] = ()) -> Judged:
+        """The outcome of an event whose turn has come; ``findings`` on its delivery come first."""
+        if self.overlay is not None:
+            self._judge_overlaid(act, self.overlay)
+        else:
+            clock = self.clock
+            if 0 <= act.at_ms - clock.now_ms <= clock.quiet_step_ms and act.kind not in APART:
+                clock.now_ms = act.at_ms
+            else:
+                self._step(act)
+            self._handle(act)
+        if findings:
+            act.findings = [*findings, *act.findings]
+        return self.chain(act)
+
+    def _step(self, act: Act) -> None:
+        """Moves game time, or says why not."""
+        odd = self.clock.step(act)
+        if odd is not None:
+            act.find(*odd)
+
+    def chain(self, act: Act) -> Judged:
+        """The next outcome of the game."""
+        self.seq = seq = self.seq + 1
+        body = encode_verdict(self.game_id, seq, self.table, act, self.digest)
+        before = self.head
+        self.head = head = next_head(before, act.digest, body)
+        judged = Judged(seq, head, outcome_record(body, before, head, self.partition, act.offset))
+        if self.overlay is not None and self.overlay.until:
+            self.overlay.outcomes.append(body)
+        return judged
+
+    def _handle(self, act: Act) -> None:
+        """Applies a fact to the table. A fact without a rule here has no effect."""
+        kind, table = act.kind, self.table
+        handler = _HANDLERS.get(kind)
+        if handler is not None and table is not None:
+            handler(table, act)
+            if act.before is not None:
+                tell_changes(table, act.before, act)
+            if kind != "clock_pressed" or act.findings:  # a press that breaks nothing leaves the state in force
+                self.digest = state_digest(table)
+        elif kind == "game_opened":
+            self._open(act)
+        elif kind == "record_corrected":
+            self._correct(act)
+        elif kind in _REFUSED:
+            act.refuse(pb.STATUS_REFUSED, "not_in_this_version")
+
+    def _open(self, act: Act) -> None:
+        if self.table is not None:
+            act.find("REG order", pb.FINDING_KIND_ALREADY_OPENED)
+            return
+        try:
+            self.table = open_table(act.fact, act)
+        except CannotOpenError as error:
+            act.refuse(pb.STATUS_QUARANTINED, str(error))
+            return
+        for clock in (self.clock, self.heard):
+            clock.start(self.table.opened.pins.regulations)
+        self.digest = state_digest(self.table)
+
+    # Corrections
+
+    def _correct(self, act: Act) -> None:
+        """Judges the game again with the record made right, or says why not."""
+        table, event, said = self.table, act.event, act.fact
+        if table is None or (self.overlay is not None and self.overlay.until):
+            return  # a history that is judged again has its corrections from the start
+        if table.phase == pb.PHASE_FINAL:
+            reason = f"the result is final and cannot be changed ({table.cite('16.4')})"
+        else:
+            record = self.find_record(said.ref, act.past)
+            reason = why_not(self.corrections, event, record, officials.is_arbiter(table, event.by))
+        if reason:
+            act.refuse(pb.STATUS_REFUSED, reason)
+            return
+        corrections = apply_correction(self.corrections, act.event_id, said)
+        _, before = self._judge_again(self.corrections, act)
+        again, after = self._judge_again(corrections, act)
+        arrangement = table.board.cells()
+        self.corrections, self.overlay = corrections, Overlay(corrections)
+        self.table, self.clock = again.table, again.clock
+        act.revise(revisions(before, after, self.seq + 1))
+        if self.table is not None:
+            tell_changes(self.table, arrangement, act)
+            self.digest = state_digest(self.table)
+
+    def find_record(self, event_id: str, past: Sequence[Past]) -> Event | None:
+        """The first event of this id among earlier ones."""
+        for value, _ in past:
+            event = read_event(value, self.game_id)
+            if isinstance(event, Event) and event.event_id == event_id:
+                return event
+        return None
+
+    def _judge_again(self, corrections: list[Correction], act: Act) -> tuple[Judge, dict[str, pb.Verdict]]:
+        """The game up to the correction ``act``, judged by ``corrections``; its verdicts by event id, digests aside."""
+        overlay = Overlay(corrections, until=act.event_id)
+        again = type(self)(self.game_id, self.partition, overlay)
+        with suppress(ReachedError):
+            again.judge_all(act.past)
+        verdicts: dict[str, pb.Verdict] = {}
+        for body in overlay.outcomes:
+            verdict = pb.Verdict.FromString(body)
+            verdict.ClearField("state_digest")
+            if overlay.replaced.get(verdict.event_id, verdict) is not None:
+                verdicts.setdefault(verdict.event_id, verdict)
+        return again, verdicts | overlay.verdicts
+
+    def judge_all(self, past: Sequence[Past]) -> None:
+        """Judges a whole history."""
+        raise NotImplementedError
+
+    def _judge_overlaid(self, act: Act, overlay: Overlay) -> None:
+        """Judges what happened instead of a record, and what happened right after it."""
+        if act.event_id == overlay.until:
+            raise ReachedError
+        self.heard.step(act)
+        instead = overlay.replaced.get(act.event_id, act)
+        if instead is act:
+            self._step(act)
+            self._handle(act)
+        elif isinstance(instead, CorrectedFact):
+            self._judge_corrected(instead, act, act)
+        for correction_id, inserted in overlay.inserted.get(act.event_id, ()):
+            extra = Act(None, correction_id, "", act.source, b"", act.offset)
+            self._judge_corrected(inserted, act, extra)
+            if overlay.until:
+                overlay.verdicts[correction_id] = verdict_of(self.game_id, 0, self.table, extra)
+            else:
+                act.join(extra)
+
+    def _judge_corrected(self, corrected: CorrectedFact, record: Act, act: Act) -> None:
+        """Judges the fact of a correction; what it does not say is as the record says."""
+        act.kind = corrected.WhichOneof("fact") or ""
+        act.fact = getattr(corrected, act.kind)
+        act.player = corrected.player if corrected.player in SEATS else record.player
+        act.at_ms = corrected.at_ms if corrected.HasField("at_ms") else record.at_ms
+        self._step(act)
+        self._handle(act)
+
+
+__all__ = ["EVENT_TYPES", "Judge", "Judged", "read_event"]

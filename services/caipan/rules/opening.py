@@ -1,0 +1,58 @@
+"""The opening of a game: from game.opened to the table (CN2002 2.2, 2.3)."""
+
+from __future__ import annotations
+
+from caipan.rules.act import Act
+from caipan.rules.board import Board
+from caipan.rules.editions import edition, edition_ids
+from caipan.rules.points import BLACK, DEFAULT_SIZE, MAX_SIZE, MIN_SIZE, SEATS, WHITE, indices
+from caipan.rules.table import Table
+from caipan.v1 import outcome_pb2 as pb
+from caipan.v1.facts_pb2 import GameOpened
+
+# What the fold reckons with; the gateway refuses more.
+_BOUNDS = {
+    "komi_qz": (-1_000_000, 1_000_000),
+    "handicap": (0, MAX_SIZE * MAX_SIZE),
+    "clock_skew_ms": (0, 1 << 40),
+    "max_step_s": (0, 1 << 40),
+}
+
+
+class CannotOpenError(ValueError):
+    """A game.opened by which no game can be judged; the message says what is wrong."""
+
+
+def open_table(opened: GameOpened, act: Act) -> Table:
+    """The table as it stands before the first move. Stones that cannot stand are left out with a finding.
+
+    Raises CannotOpenError for a size that is no board, or an edition that is not pinned or not known.
+    """
+    size = opened.size or DEFAULT_SIZE
+    if not MIN_SIZE <= size <= MAX_SIZE:
+        raise CannotOpenError(f"game_opened.size is {opened.size}: a board has {MIN_SIZE} to {MAX_SIZE} lines")
+    regulations = opened.pins.regulations
+    if regulations.edition not in edition_ids():
+        raise CannotOpenError(f"game_opened.pins name the edition {regulations.edition!r}, which is not known here")
+    for field, (low, high) in _BOUNDS.items():
+        if not low <= getattr(regulations, field) <= high:
+            raise CannotOpenError(f"game_opened.pins.regulations.{field} is {getattr(regulations, field)}")
+    text = edition(regulations.edition)
+    cells = bytearray(size * size)
+    wrong = []
+    for names, colour in ((opened.initial_black, BLACK), (opened.initial_white, WHITE)):
+        for name in names:
+            index = indices(size).get(name)
+            if index is None or cells[index]:
+                wrong.append(name)
+            else:
+                cells[index] = colour
+                act.set(name, colour)
+    turn = opened.side_to_move
+    if turn not in SEATS:
+        turn = WHITE if regulations.handicap else text.first_to_move
+    table = Table(opened, text, Board.from_cells(size, cells), turn)
+    if wrong:
+        act.find(table.cite("2.2"), pb.FINDING_KIND_INVALID_SETUP, points=wrong)
+    act.open(opened)
+    return table

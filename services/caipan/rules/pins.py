@@ -1,0 +1,75 @@
+"""Pinning: regulations as an organiser wrote them become the full set a game is judged by."""
+
+from __future__ import annotations
+
+from caipan.rules.editions import Edition, edition, edition_ids
+from caipan.v1.facts_pb2 import GameOpened
+from caipan.v1.regulations_pb2 import (
+    HANDICAP_PLACEMENT_FIXED,
+    Pins,
+    Regulations,
+)
+
+FOLD_VERSION = 0
+
+
+class RegulationsError(ValueError):
+    """Regulations that cannot be pinned: ``field`` of game.opened, ``reason`` and ``remedy``."""
+
+    def __init__(self, field: str, reason: str, remedy: str) -> None:
+        super().__init__(f"{field}: {reason}; {remedy}")
+        self.field = field
+        self.reason = reason
+        self.remedy = remedy
+
+
+def pin(opened: GameOpened) -> Pins:
+    """The pins of a game: every regulation that applies, the digest of the edition, the fold version.
+
+    Values named by the caller stand, the others are the edition's; a handicap of n without komi returns n/2 zi (S0 H).
+    Raises RegulationsError naming the field.
+    """
+    asked = opened.regulations
+    if asked.edition not in edition_ids():
+        known = ", ".join(edition_ids())
+        raise RegulationsError("regulations.edition", f"unknown edition {asked.edition!r}", f"use one of: {known}")
+    text = edition(asked.edition)
+    full = expanded(asked, text)
+    _check(opened, full)
+    return Pins(regulations=full, edition_digest=text.digest, fold_version=FOLD_VERSION)
+
+
+def expanded(asked: Regulations, text: Edition) -> Regulations:
+    """``asked`` with the edition's value in every field that it leaves out."""
+    full = Regulations()
+    for field, value in text.defaults.items():
+        kind = Regulations.DESCRIPTOR.fields_by_name[field]
+        if kind.enum_type is not None:
+            prefix = _enum_prefix(kind.enum_type.values[0].name)
+            value = kind.enum_type.values_by_name[prefix + value].number
+        setattr(full, field, value)
+    if asked.handicap and not asked.HasField("komi_qz"):
+        full.komi_qz = 2 * asked.handicap
+    full.MergeFrom(asked)
+    return full
+
+
+def _enum_prefix(zero: str) -> str:
+    return zero.removesuffix("UNSPECIFIED")
+
+
+def _check(opened: GameOpened, full: Regulations) -> None:
+    if opened.size == 1:
+        raise RegulationsError("size", "a board has 2 to 25 lines", "leave it out for 19")
+    if not full.untimed and not full.regime:
+        raise RegulationsError("regulations.regime", "a game with clocks needs one", "name it, or set untimed")
+    if full.handicap == 1:
+        raise RegulationsError("regulations.handicap", "there is no handicap of one", "use 0 and komi_qz 0 for no komi")
+    if full.handicap and full.handicap_placement == HANDICAP_PLACEMENT_FIXED:
+        stones = len(opened.initial_black)
+        if stones != full.handicap:
+            raise RegulationsError(
+                "initial_black",
+                f"{stones} stones for a handicap of {full.handicap}",
+                "give them all, or set handicap_placement FREE",
+            )

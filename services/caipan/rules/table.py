@@ -1,0 +1,193 @@
+"""The table: the state in force of one game.
+
+Only what later facts are judged by stands here. Who sent which event, and in which order, is the business of
+``delivery``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from caipan.rules.act import Act
+from caipan.rules.board import Board
+from caipan.rules.digest import Official, persons_part
+from caipan.rules.editions import Edition
+from caipan.rules.history import History
+from caipan.rules.points import Colour, indices, names, other
+from caipan.v1.common_pb2 import COLOR_UNSPECIFIED
+from caipan.v1.facts_pb2 import OBSERVED_CAPTURES, Colours, GameOpened
+from caipan.v1.outcome_pb2 import PHASE_PLAY, Phase, Result
+from caipan.v1.regulations_pb2 import HANDICAP_PLACEMENT_FREE
+
+
+@dataclass(frozen=True, slots=True)
+class Provisional:
+    """A stone that lies on the board as observed until somebody rules or the opponent moves on (rules 0.6)."""
+
+    index: int
+    colour: Colour
+    player: Colour
+    captured: tuple[int, ...]
+    key: int  # of the board with it
+    moving_is_takeback: bool  # set on turn and on purpose: elsewhere is a takeback (CN2002 17.3)
+
+
+# What a hand did last, a stone set or a clock pressed before any stone: player, time in ms, source.
+Hand = tuple[Colour, int, str]
+
+
+class Table:
+    """Board, history, turn, phase and open questions of a game."""
+
+    __slots__ = (
+        "board",
+        "captured",
+        "colours",
+        "dead",
+        "due",
+        "due_from",
+        "early",
+        "edition",
+        "handicap_left",
+        "history",
+        "indices",
+        "left",
+        "lifted",
+        "missing",
+        "moved_at_ms",
+        "names",
+        "officials",
+        "opened",
+        "passes",
+        "persons",
+        "phase",
+        "proposer",
+        "provisional",
+        "result",
+        "size",
+        "skew_ms",
+        "superko_mode",
+        "turn",
+        "unpressed",
+        "watches_captures",
+    )
+
+    def __init__(self, opened: GameOpened, edition: Edition, board: Board, turn: Colour) -> None:
+        regulations = opened.pins.regulations
+        self.opened = opened
+        self.edition = edition
+        self.superko_mode = regulations.superko_mode
+        self.skew_ms = regulations.clock_skew_ms
+        self.size = board.size
+        self.names = names(board.size)
+        self.indices = indices(board.size)
+        self.board = board
+        self.history = History(board.size, board.cells(), turn)
+        self.turn = turn
+        self.phase: Phase.ValueType = PHASE_PLAY
+        # Passes and proposals to end in a row, and who proposed last (0 = no open proposal): CN2002 7.3, 21.1.
+        self.passes = 0
+        self.proposer: Colour = COLOR_UNSPECIFIED
+        self.provisional: tuple[Provisional, ...] = ()
+        # Stones that Black may still set before White's first move under handicap_placement FREE.
+        self.handicap_left = 0
+        if regulations.handicap_placement == HANDICAP_PLACEMENT_FREE:
+            self.handicap_left = max(0, regulations.handicap - len(opened.initial_black))
+        # Stones of each colour taken so far, by colour.
+        self.captured = [0, 0, 0]
+        # The physical board against the board in force: taken stones still to be lifted and by whom, taken stones
+        # that were left lying; stones in force that a player lifted (point -> side) and that are missing since.
+        self.watches_captures = OBSERVED_CAPTURES in opened.observed
+        self.due: frozenset[int] = frozenset()
+        self.due_from: Colour = COLOR_UNSPECIFIED
+        self.left: frozenset[int] = frozenset()
+        self.lifted: dict[int, Colour] = {}
+        self.missing: frozenset[int] = frozenset()
+        # When the last stone was set, in ms; the last stone whose press has not come; presses that came before their
+        # stone (CN2002 17.4).
+        self.moved_at_ms = 0
+        self.unpressed: Hand | None = None
+        self.early: dict[Colour, Hand] = {}
+        # Dead stones as each side proposed them (CN2002 8).
+        self.dead: dict[Colour, frozenset[int]] = {}
+        self.result: Result | None = None
+        self.colours: Colours | None = None
+        self.officials: frozenset[Official] = frozenset()
+        self.persons = b""
+        officials = frozenset((official.person, official.role) for official in opened.officials)
+        self.name(officials, opened.colours if opened.HasField("colours") else None)
+
+    def cite(self, number: str) -> str:
+        """The full id of a clause of this game's edition."""
+        return self.edition.cite(number)
+
+    def name(self, officials: frozenset[Official], colours: Colours | None) -> None:
+        """Who is there: officials as (person, role), and who has which colour; keeps their part of the digest."""
+        self.officials = officials
+        self.colours = colours
+        self.persons = persons_part(officials, colours)
+
+    def is_open(self) -> bool:
+        """Whether anything is open that seldom is: a stone, a removal, dead stones, a result, a set-up."""
+        return bool(
+            self.provisional
+            or self.due
+            or self.left
+            or self.lifted
+            or self.missing
+            or self.dead
+            or self.handicap_left
+            or self.result is not None
+        )
+
+    def point_names(self, points: Iterable[int]) -> list[str]:
+        """Names of points, in the order of the board."""
+        return [self.names[index] for index in sorted(points)]
+
+    def accept_provisional(self, act: Act) -> None:
+        """The opponent moves on: each provisional stone counts as a move, and the turn passes (rules 0.6).
+
+        A provisional stone that was lifted again is no longer there to be accepted.
+        """
+        if self.lifted:
+            self.drop_lifted(act)
+        stones, self.provisional = self.provisional, ()
+        for stone in stones:
+            self.turn = other(stone.player)
+            self.history.push(stone.key, stone.index, stone.colour, stone.captured, self.turn)
+            self.passes = 0
+            self.proposer = COLOR_UNSPECIFIED
+
+    def drop_lifted(self, act: Act) -> list[Provisional]:
+        """Takes off the provisional stones that were lifted again; what they captured comes back. Returns them."""
+        gone = [stone for stone in self.provisional if stone.index in self.lifted]
+        if gone:
+            self.set_again([stone for stone in self.provisional if stone not in gone], act)
+            for stone in gone:
+                del self.lifted[stone.index]
+        return gone
+
+    def set_again(self, provisional: list[Provisional], act: Act) -> None:
+        """Puts the last position of the history on the board, then these provisional stones."""
+        if act.before is None:
+            act.before = self.board.cells()
+        self.board = Board.from_cells(self.size, self.history.cells(self.history.length))
+        self.captured = self.history.captured()
+        self.provisional = ()
+        for stone in provisional:
+            captured = self.board.play(stone.index, stone.colour)
+            self.captured[other(stone.colour)] += len(captured)
+            again = replace(stone, captured=captured, key=self.board.key)
+            self.provisional = (*self.provisional, again)
+
+
+def tell_changes(table: Table, before: bytes, act: Act) -> None:
+    """Writes into ``act`` how the board in force differs from the arrangement ``before``, and nothing else."""
+    act.removed = act.added_black = act.added_white = ()
+    for name, was, now in zip(table.names, before, table.board.cells(), strict=True):
+        if was != now:
+            if was:
+                act.take([name])
+            if now:
+                act.set(name, now)

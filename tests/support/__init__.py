@@ -1,0 +1,1 @@
+"""What the tests share: events built in one line, games played through the fold, an independent board."""

@@ -1,0 +1,43 @@
+"""The standard boards of the rules (0.3), as the initial stones of a game, and games that are long enough."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from support.play import Play
+
+_B, _W = "ABCDEFG", "NOPQRST"
+
+
+def wall(rows: int, extra: str = "") -> dict[str, list[str]]:
+    """WALL(rows): Black has 171 + rows points. ``extra``: DAME, DEAD or SEKI. As keywords of ``Play``."""
+    low = range(1, rows + 1)
+    high = range(rows + 1, 20)
+    black = [f"K{row}" for row in low] + [f"J{row}" for row in high]
+    white = [f"L{row}" for row in low] + [f"K{row}" for row in high]
+    if extra == "DAME":
+        black.remove("K1")
+        black.append("J1")
+    elif extra == "DEAD":
+        white.append("C3")
+    elif extra == "SEKI":
+        for row in (1, 2, 3):
+            black.remove(f"K{row}")
+            white.remove(f"L{row}")
+        black += ["L1", "L2", "L3", "H1", "H2", "H3", "J4"]
+        white += ["J1", "J2", "J3", "K3", "M1", "M2", "M3"]
+    return {"black": black, "white": white}
+
+
+def play_on_wall(rows: int, extra: str = "", **regulations: Any) -> Play:
+    """A game on a standard board, Black to move."""
+    return Play(**wall(rows, extra), to_move="B", **regulations)
+
+
+def filled(moves: int, **how: Any) -> Play:
+    """A game with this many moves (at most 266) that break and capture nothing: Black in A-G, White in N-T."""
+    play = Play(**how)
+    for number in range(moves):
+        column, row = divmod(number // 2, 19)
+        play.stone("BW"[number % 2], f"{(_B, _W)[number % 2][column]}{row + 1}")
+    return play

@@ -1,0 +1,189 @@
+"""A query on a free loopback port over a real log, a client for it, and games in outcomes as the fold makes them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import AsyncExitStack, suppress
+from pathlib import Path
+from typing import Any, Self
+
+import grpc
+import pytest
+
+from caipan.eventlog import EventLog, NewRecord
+from caipan.query import Query
+from caipan.serving.errors import detail_of
+from caipan.serving.server import Server
+from caipan.v1 import errors_pb2, outcome_pb2
+from caipan.v1 import game_service_pb2 as pb
+from caipan.v1.game_service_pb2_grpc import GameServiceStub, PersonServiceStub
+from caipan.v1.operation_service_pb2 import GetStatusRequest, GetStatusResponse
+from caipan.v1.operation_service_pb2_grpc import OperationServiceStub
+from caipan.v1.state_pb2 import GameState
+from support.play import Play
+
+OUTCOMES = "game-outcomes"
+TIMEOUT_S = 60  # only so that a test which would wait for ever ends
+
+# A client that takes little beyond what it reads, so that a reader who stops is noticed soon.
+NARROW = (("grpc.http2.bdp_probe", 0), ("grpc.http2.lookahead_bytes", 1024))
+
+
+class Reader:
+    """A query over ``log``, following it, and its stubs. ``options`` as in Query."""
+
+    def __init__(self, log: EventLog, database: Path | str, **options: Any) -> None:
+        self.query = Query(log, database, **options)
+        self.server = Server()
+        self._opened = AsyncExitStack()
+
+    async def __aenter__(self) -> Self:
+        async with AsyncExitStack() as opened:
+            await opened.enter_async_context(self.query)
+            self.query.register(self.server)
+            self.port = await self.server.start("127.0.0.1", 0)
+            opened.push_async_callback(self.server.stop, None)
+            self.following = asyncio.create_task(self.query.run())
+            opened.push_async_callback(self.stop_following)
+            self.channel = await opened.enter_async_context(self.connect())
+            self.games = GameServiceStub(self.channel)
+            self.persons = PersonServiceStub(self.channel)
+            self.operations = OperationServiceStub(self.channel)
+            async with asyncio.timeout(TIMEOUT_S):
+                await self.query.ready.wait()
+            self._opened = opened.pop_all()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._opened.aclose()
+
+    def connect(self, *options: tuple[str, int]) -> grpc.aio.Channel:
+        return grpc.aio.insecure_channel(f"127.0.0.1:{self.port}", options=options)
+
+    async def stop_following(self) -> None:
+        self.following.cancel()
+        with suppress(asyncio.CancelledError):
+            await self.following
+
+    async def status(self) -> GetStatusResponse:
+        return await self.operations.GetStatus(GetStatusRequest(), timeout=TIMEOUT_S)
+
+    async def settled(self) -> GetStatusResponse:
+        """The status once all outcomes of the log are served."""
+        async with asyncio.timeout(TIMEOUT_S):
+            while True:
+                status = await self.status()
+                if all(each.served == each.outcomes_end for each in status.partitions):
+                    return status
+                await asyncio.sleep(0.005)
+
+    async def game(self, game_id: str, min_seq: int = 0) -> GameState:
+        request = pb.GetGameRequest(game_id=game_id, min_seq=min_seq)
+        return (await self.games.GetGame(request, timeout=TIMEOUT_S)).game
+
+    async def list(self, **request: Any) -> list[GameState]:
+        """All pages of a list of games."""
+        found: list[GameState] = []
+        token = ""
+        while True:
+            page = await self.games.ListGames(pb.ListGamesRequest(page_token=token, **request), timeout=TIMEOUT_S)
+            found += page.games
+            token = page.next_page_token
+            if not token:
+                return found
+
+    async def outcomes(self, game_id: str, page_size: int = 0) -> list[outcome_pb2.Outcome]:
+        """All pages of a list of outcomes."""
+        found: list[outcome_pb2.Outcome] = []
+        token = ""
+        while True:
+            request = pb.ListOutcomesRequest(game_id=game_id, page_size=page_size, page_token=token)
+            page = await self.games.ListOutcomes(request, timeout=TIMEOUT_S)
+            found += page.outcomes
+            token = page.next_page_token
+            if not token:
+                return found
+
+    def watch(self, game_id: str, token: str = "", stub: GameServiceStub | None = None) -> Any:
+        return (stub or self.games).WatchGame(
+            pb.WatchGameRequest(game_id=game_id, resume_token=token), timeout=TIMEOUT_S
+        )
+
+
+async def take(call: Any, count: int) -> list[pb.WatchGameResponse]:
+    """The next updates of a watched game, heartbeats left out."""
+    taken: list[pb.WatchGameResponse] = []
+    while len(taken) < count:
+        update = await call.read()
+        assert update is not grpc.aio.EOF
+        if not update.HasField("heartbeat"):
+            taken.append(update)
+    return taken
+
+
+async def rest(call: Any) -> tuple[list[pb.WatchGameResponse], errors_pb2.ErrorDetail]:
+    """What a watched game still brings until it ends, and the error with which it does."""
+    taken = []
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        while True:
+            update = await call.read()
+            assert update is not grpc.aio.EOF, "it ended without an error"
+            taken.append(update)
+    return taken, _detail(caught.value)
+
+
+async def refused(call: Any) -> errors_pb2.ErrorDetail:
+    """What the caller of a call that must fail is told; it always has a reason and a remedy."""
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await call
+    return _detail(caught.value)
+
+
+def code(detail: errors_pb2.ErrorDetail) -> str:
+    return errors_pb2.ErrorCode.Name(detail.code).removeprefix("ERROR_CODE_")
+
+
+def _detail(error: grpc.aio.AioRpcError) -> errors_pb2.ErrorDetail:
+    detail = detail_of(error)
+    assert detail is not None, f"no detail: {error}"
+    assert detail.reason
+    assert detail.remedy
+    return detail
+
+
+async def write(log: EventLog, outcomes: Iterable[outcome_pb2.Outcome]) -> None:
+    """Puts outcomes into the log as a referee does."""
+    records = [NewRecord(outcome.verdict.game_id.encode(), outcome.SerializeToString()) for outcome in outcomes]
+    await log.append(OUTCOMES, records)
+
+
+class Written:
+    """A game whose outcomes come into the log as it is played: ``await written(play.stone(...))``."""
+
+    def __init__(self, log: EventLog) -> None:
+        self._log = log
+        self._written: dict[str, int] = {}
+
+    async def __call__(self, *plays: Play) -> None:
+        for play in plays:
+            before = self._written.get(play.game_id, 0)
+            await write(self._log, play.outcomes[before:])
+            self._written[play.game_id] = len(play.outcomes)
+
+
+def heads(outcomes: Sequence[outcome_pb2.Outcome]) -> list[bytes]:
+    return [outcome.head for outcome in outcomes]
+
+
+async def until(done: Any) -> None:
+    """Waits for a condition."""
+    async with asyncio.timeout(TIMEOUT_S):
+        while not done():
+            await asyncio.sleep(0.005)
+
+
+async def reading(log: EventLog, database: Path, **options: Any) -> AsyncIterator[Reader]:
+    """As a fixture: a reader for one test."""
+    async with Reader(log, database, **options) as reader:
+        yield reader
