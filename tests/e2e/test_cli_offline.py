@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import pty
+import subprocess
 from base64 import b64decode
 from pathlib import Path
 from typing import Any
 
 import pytest
 from sgfmill import boards, sgf
-from support.command import caipan, objects
+from support.command import COMMAND, caipan, environment, objects
 
 GAMES = Path(__file__).parents[2].parent / "shared" / "games"
 needs_games = pytest.mark.skipif(not GAMES.is_dir(), reason=f"the shared games are not here ({GAMES})")
@@ -144,6 +146,18 @@ def test_one_bad_file_does_not_stop_the_rest(record: Path, tmp_path: Path) -> No
     assert told[3]["result"] == "W+R"
     assert "none.sgf: No such file or directory" in done.stderr
     assert done.stderr.splitlines()[-1] == "caipan: 3 of 4 files could not be read"
+
+
+def test_many_files_show_their_progress_on_a_terminal(record: Path) -> None:
+    ours, theirs = pty.openpty()
+    command = [*COMMAND, "adjudicate", record, record, "--json"]
+    variables = environment(TERM="xterm")
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs, env=variables) as judging:
+        os.close(theirs)
+        out, _ = judging.communicate(timeout=60)
+    assert len(objects(out.decode())) == 2
+    assert b"Judging" in os.read(ours, 65536)
+    os.close(ours)
 
 
 @pytest.mark.parametrize(

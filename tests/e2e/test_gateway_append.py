@@ -64,7 +64,7 @@ async def test_calls_at_the_same_time_get_their_own_answers(house: House) -> Non
 
 async def test_the_reporter_is_the_one_of_the_token_whatever_the_caller_writes(house: House) -> None:
     event = stone(1)
-    event.by.person, event.by.role = "somebody else", common_pb2.ROLE_SERVICE
+    event.by.person, event.by.role = "somebody else" * 20, 99  # would break the rules of their fields
     await house.append(event, wait=LOG, roles=["RECORDER"], person="p-wang")
     (record,) = await house.records()
     assert Event.FromString(record.value).by == common_pb2.Actor(person="p-wang", role=common_pb2.ROLE_RECORDER)

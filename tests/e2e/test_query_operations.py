@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from support.play import Play
-from support.reading import TIMEOUT_S, Reader, Written, code, refused
+from support.reading import Reader, Written, code, refused
 
 from caipan.eventlog import EventLog, NewRecord, partition_of
 from caipan.eventlog.embedded import EmbeddedLog
@@ -168,9 +168,7 @@ async def test_records_in_quarantine_are_listed_oldest_first_and_shown_with_thei
     ]
     await quarantine(log, *records)
     await quarantine(log, records[3], pb.Quarantined(record_id=records[4].record_id, reason="again"))
-    async with asyncio.timeout(TIMEOUT_S):
-        while (await reader.status()).quarantined != 9:
-            await asyncio.sleep(0.005)
+    assert (await reader.settled(quarantined=9)).quarantined == 9
     oldest_first = sorted(records, key=lambda record: (record.recorded_at_ms, record.record_id))
     for size in (0, 1, 4):
         assert await quarantined(reader, page_size=size) == oldest_first

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
 import sqlite3
-import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import closing
@@ -49,7 +47,7 @@ async def everything(reader: Reader) -> list[object]:
     """All answers a reader gives."""
     status = await reader.settled()
     games = await reader.list()
-    outcomes = [await reader.outcomes(game.game_id) for game in games if not game.diverged]
+    outcomes = [await reader.outcomes(game.game_id, 1000) for game in games if not game.diverged]
     quarantined = await reader.operations.ListQuarantined(pb.ListQuarantinedRequest())
     return [games, outcomes, quarantined, status]
 
@@ -75,8 +73,7 @@ async def test_a_deleted_read_model_is_built_again_with_the_same_answers(
         await reader.settled()
         await written(*others)
         await quarantine(log, pb.Quarantined(record_id="game-events-0-7", reason="no event", recorded_at_ms=5))
-        while not (await reader.status()).quarantined:
-            await asyncio.sleep(0.005)
+        await reader.settled(quarantined=1)
         before = await everything(reader)
     async with Reader(log, database) as reader:
         assert await everything(reader) == before
@@ -185,43 +182,52 @@ async def test_what_came_while_nobody_followed_is_taken_up(log: EventLog, writte
 
 
 _KILLED = """
-import asyncio, sys
+import asyncio, os, signal, sys
 from caipan.eventlog.embedded import EmbeddedLog
 from caipan.query import Query
+from sqlalchemy import Engine, event
+
+batches = 0
+
+@event.listens_for(Engine, "after_cursor_execute")
+def kill(connection, cursor, statement, *_):
+    global batches
+    batches += statement.startswith("INSERT INTO cursors")
+    if batches == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
 
 async def main():
     async with EmbeddedLog(sys.argv[1], read_only=True) as log, Query(log, sys.argv[2]) as query:
-        print("follows", flush=True)
         await query.run()
 
 asyncio.run(main())
 """
 
 
-async def test_a_kill_in_the_midst_of_building_leaves_rows_and_cursor_at_one_point(
+async def test_a_kill_within_a_transaction_leaves_rows_and_cursor_at_one_point(
     log: EventLog, written: Written, tmp_path: Path
 ) -> None:
-    """SIGKILL at several moments; each time the next one goes on, and in the end all is there once."""
+    """Each process stores two batches and is killed in its third; the next one goes on from there."""
     database = tmp_path / "read.db"
     plays = [Play(9, game_id=f"g{number:02}").moves("B E5, W E4, B D4, W D3") for number in range(40)]
-    for _ in range(150):
-        for play in plays:
+    for play in plays:
+        for _ in range(300):
             play.press("B")
-        await written(*plays)
-    for wait_s in (0.0, 0.02, 0.05, 0.1, 0.2):
-        process = subprocess.Popen(
-            [sys.executable, "-c", _KILLED, str(tmp_path / "log.db"), str(database)], stdout=subprocess.PIPE
+    await written(*plays)
+    for _ in range(3):
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-c", _KILLED, str(tmp_path / "log.db"), str(database))
         )
-        assert process.stdout is not None
-        await asyncio.to_thread(process.stdout.readline)
-        await asyncio.sleep(wait_s)
-        os.kill(process.pid, signal.SIGKILL)
-        await asyncio.to_thread(process.wait)
-        process.stdout.close()
+        assert await process.wait() == -signal.SIGKILL
+    with closing(sqlite3.connect(database)) as connection:
+        (stored,) = connection.execute("SELECT count(*) FROM outcomes").fetchone()
+        (served,) = connection.execute("SELECT sum(next_offset) FROM cursors").fetchone()
+    assert 0 < stored == served < 40 * 305  # these games have no notices
     async with Reader(log, database) as reader:
-        after = await everything(reader)
         assert not (await reader.status()).diverged
-        assert await reader.outcomes("g07", 1000) == plays[7].outcomes
+        for play in plays[:3]:
+            assert await reader.outcomes(play.game_id, 1000) == play.outcomes
+        after = await everything(reader)
     delete(database)
     async with Reader(log, database) as reader:
         assert await everything(reader) == after

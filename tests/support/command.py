@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
-from typing import Any
+import tempfile
+from pathlib import Path
+from typing import Any, Self
 
 COMMAND = (sys.executable, "-m", "caipan.cli")
 TIMEOUT_S = 120  # only so that a test which would wait for ever ends
@@ -43,3 +46,57 @@ def caipan(
 def objects(text: str) -> list[dict[str, Any]]:
     """JSON lines."""
     return [json.loads(line) for line in text.splitlines()]
+
+
+class Running:
+    """A command that goes on: its lines of output one by one, its end by a signal."""
+
+    def __init__(self, *arguments: object, cwd: Path | None = None, **changes: str) -> None:
+        self._errors = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115 - closed by __exit__
+        self._process = subprocess.Popen(
+            [*COMMAND, *map(str, arguments)],
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            encoding="utf-8",
+            cwd=cwd,
+            env=environment(**changes),
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.communicate(timeout=TIMEOUT_S)
+        self._errors.close()
+
+    def line(self) -> str:
+        """The next line of its output; "" once it has ended."""
+        assert self._process.stdout is not None
+        return self._process.stdout.readline()
+
+    def object(self) -> dict[str, Any]:
+        told: dict[str, Any] = json.loads(self.line())
+        return told
+
+    def end(self, number: int | None = signal.SIGTERM) -> tuple[int, str]:
+        """Sends a signal, or none; returns the exit code and what stands on its error output. It shows no traceback."""
+        if number is not None:
+            self._process.send_signal(number)
+        self._process.communicate(timeout=TIMEOUT_S)
+        self._errors.seek(0)
+        errors = self._errors.read()
+        assert "Traceback" not in errors
+        return self._process.returncode, errors
+
+
+class Service(Running):
+    """`caipan up` on a free port, or on ``port``, ready."""
+
+    def __init__(self, data: Path, port: int = 0) -> None:
+        super().__init__("up", "--json", "--data", data, "--listen", f"127.0.0.1:{port}")
+        ready = self.line()
+        assert ready, self.end(None)
+        self.address: str = json.loads(ready)["address"]
+        self.port = int(self.address.rpartition(":")[2])
+        self.at = {"CAIPAN_ADDRESS": self.address, "CAIPAN_DATA": str(data)}

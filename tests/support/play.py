@@ -20,7 +20,7 @@ def fold(game: Game, value: bytes, offset: int, past: Sequence[Past]) -> list[Ju
     said = read_event(value, game.game_id)
     if isinstance(said, str):
         return [game.quarantine(value, offset, said)]
-    return game.apply(said, value, offset, past if game.wants_history(said) else ())
+    return game.apply(said, value, offset, past if game.wants_history(said, value) else ())
 
 
 def replay(log: Iterable[Past], game_id: str = "game") -> tuple[Game, list[pb.Outcome]]:

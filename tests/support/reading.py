@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from typing import Any, Self
@@ -69,12 +69,13 @@ class Reader:
     async def status(self) -> GetStatusResponse:
         return await self.operations.GetStatus(GetStatusRequest(), timeout=TIMEOUT_S)
 
-    async def settled(self) -> GetStatusResponse:
-        """The status once all outcomes of the log are served."""
+    async def settled(self, quarantined: int = 0) -> GetStatusResponse:
+        """The status once all outcomes of the log are served, and as many records are in quarantine."""
         async with asyncio.timeout(TIMEOUT_S):
             while True:
                 status = await self.status()
-                if all(each.served == each.outcomes_end for each in status.partitions):
+                served = all(each.served == each.outcomes_end for each in status.partitions)
+                if served and status.quarantined >= quarantined:
                     return status
                 await asyncio.sleep(0.005)
 
@@ -124,32 +125,28 @@ async def take(call: Any, count: int) -> list[pb.WatchGameResponse]:
 
 async def rest(call: Any) -> tuple[list[pb.WatchGameResponse], errors_pb2.ErrorDetail]:
     """What a watched game still brings until it ends, and the error with which it does."""
-    taken = []
-    with pytest.raises(grpc.aio.AioRpcError) as caught:
-        while True:
-            update = await call.read()
-            assert update is not grpc.aio.EOF, "it ended without an error"
+    taken: list[pb.WatchGameResponse] = []
+
+    async def read_on() -> None:
+        while (update := await call.read()) is not grpc.aio.EOF:
             taken.append(update)
-    return taken, _detail(caught.value)
+
+    return taken, await refused(read_on())
 
 
 async def refused(call: Any) -> errors_pb2.ErrorDetail:
     """What the caller of a call that must fail is told; it always has a reason and a remedy."""
     with pytest.raises(grpc.aio.AioRpcError) as caught:
         await call
-    return _detail(caught.value)
+    detail = detail_of(caught.value)
+    assert detail is not None, f"no detail: {caught.value}"
+    assert detail.reason
+    assert detail.remedy
+    return detail
 
 
 def code(detail: errors_pb2.ErrorDetail) -> str:
     return errors_pb2.ErrorCode.Name(detail.code).removeprefix("ERROR_CODE_")
-
-
-def _detail(error: grpc.aio.AioRpcError) -> errors_pb2.ErrorDetail:
-    detail = detail_of(error)
-    assert detail is not None, f"no detail: {error}"
-    assert detail.reason
-    assert detail.remedy
-    return detail
 
 
 async def write(log: EventLog, outcomes: Iterable[outcome_pb2.Outcome]) -> None:
@@ -176,14 +173,8 @@ def heads(outcomes: Sequence[outcome_pb2.Outcome]) -> list[bytes]:
     return [outcome.head for outcome in outcomes]
 
 
-async def until(done: Any) -> None:
-    """Waits for a condition."""
+async def until(done: Callable[[], object]) -> None:
+    """Waits for a condition that nobody announces."""
     async with asyncio.timeout(TIMEOUT_S):
-        while not done():
+        while not done():  # noqa: ASYNC110
             await asyncio.sleep(0.005)
-
-
-async def reading(log: EventLog, database: Path, **options: Any) -> AsyncIterator[Reader]:
-    """As a fixture: a reader for one test."""
-    async with Reader(log, database, **options) as reader:
-        yield reader

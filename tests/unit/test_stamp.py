@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from caipan.rules.pins import RegulationsError, pin
 from caipan.stamp import stamped
 from caipan.v1.common_pb2 import ROLE_CHIEF, ROLE_RECORDER, Actor

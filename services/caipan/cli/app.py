@@ -48,6 +48,7 @@ def run(command: typer.Typer) -> NoReturn:
 
 
 app.command(epilog="Example: caipan up --data data --listen 127.0.0.1:50051")(running.up)
+app.command(epilog="Example: caipan demo")(running.demo)
 app.command(epilog="Example: caipan status --json")(online.status)
 app.command(epilog="Example: caipan token --person anna --role ARBITER --valid-for 7d")(running.token)
 app.command(epilog="Example: caipan send events.jsonl --wait log")(online.send)
@@ -59,5 +60,5 @@ app.command(epilog="Example: caipan replay events.jsonl --until 40")(offline.rep
 
 _quarantine = typer.Typer(no_args_is_help=True, help="Records that no fold could read.")
 _quarantine.command("list", epilog="Example: caipan quarantine list")(online.list_quarantined)
-_quarantine.command("show", epilog="Example: caipan quarantine show game-events-0-17")(online.show_quarantined)
+_quarantine.command("show", epilog="Example: caipan quarantine show game-events-0-0")(online.show_quarantined)
 app.add_typer(_quarantine, name="quarantine")

@@ -30,7 +30,7 @@ from caipan.v1.operation_service_pb2_grpc import OperationServiceStub
 PRIVATE_KEY_FILE = "token-key.pem"
 
 _CALL_S = 30.0
-_PATIENCE_S = 15.0  # how long a service that does not answer is asked again
+_PATIENCE_S = 30.0  # how long a service that does not answer is asked again
 _PAUSE_S = 0.5
 _TOKEN_S = 3600
 _RECONNECT = [("grpc.initial_reconnect_backoff_ms", 200), ("grpc.max_reconnect_backoff_ms", 2000)]
@@ -75,16 +75,16 @@ class Service:
 
         Where it cannot be taken up there is another snapshot. Raises CommandError.
         """
-        token, said = "", False
+        token, began, said = "", False, False
         while True:
             try:
                 for update in self.games.WatchGame(WatchGameRequest(game_id=game_id, resume_token=token)):
-                    token, said = update.resume_token or token, False
+                    token, began, said = update.resume_token or token, True, False
                     yield update
             except grpc.RpcError as error:
                 detail = detail_of(error)
                 code = detail.code if detail else ERROR_CODE_UNSPECIFIED
-                if not token or not (_is_passing(error) or code in (ERROR_CODE_SLOW_READER, ERROR_CODE_TOKEN_STALE)):
+                if not began or not (_is_passing(error) or code in (ERROR_CODE_SLOW_READER, ERROR_CODE_TOKEN_STALE)):
                     raise self.explained(error) from None
                 if code == ERROR_CODE_TOKEN_STALE:
                     token = ""

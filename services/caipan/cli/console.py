@@ -17,17 +17,22 @@ class CommandError(Exception):
 
 def stdout() -> Console:
     """The console for what was asked for."""
-    return Console(highlight=False, markup=False, soft_wrap=True)
+    return Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
 
 
 def stderr() -> Console:
     """The console for everything else: progress, errors, summaries."""
-    return Console(highlight=False, markup=False, stderr=True)
+    return Console(highlight=False, markup=False, emoji=False, stderr=True)
+
+
+def printable(text: str) -> str:
+    """Text of others as one line without anything that could steer a terminal."""
+    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
 
 
 def say_error(message: str) -> None:
     """One line on stderr."""
-    print(f"caipan: {' '.join(message.split())}", file=sys.stderr)
+    print(f"caipan: {printable(' '.join(message.split()))}", file=sys.stderr)
 
 
 def json_of(message: Message) -> str:

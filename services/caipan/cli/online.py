@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from caipan.cli.console import CommandError, print_json, say_error, stdout
+from caipan.cli.console import CommandError, print_json, printable, say_error, stdout
 from caipan.cli.lines import Line, read_lines
 from caipan.cli.options import ADDRESS, DATA, Address, AsJson, Data, Token, WaitFor
 from caipan.cli.words import details_of, outcome_of
@@ -109,16 +109,17 @@ def _append(service: Service, file: Path, batch: list[Line], wait: WaitFor) -> l
 
 
 def _tell_appended(appended: Appended, json: bool) -> None:
+    event_id = printable(appended.event_id)
     if json:
         print_json(appended)
     elif appended.HasField("outcome"):
         if appended.status == STATUS_DUPLICATE:
-            stdout().print(f"{appended.event_id} was judged before:")
+            stdout().print(f"{event_id} was judged before:")
         tell_outcome(appended.outcome)
     elif appended.status == STATUS_PARKED:
-        stdout().print(f"{appended.event_id} waits for what comes before it")
+        stdout().print(f"{event_id} waits for what comes before it")
     else:
-        stdout().print(f"{appended.event_id} is in the log: partition {appended.partition}, offset {appended.offset}")
+        stdout().print(f"{event_id} is in the log: partition {appended.partition}, offset {appended.offset}")
 
 
 def tell_outcome(outcome: Outcome) -> None:

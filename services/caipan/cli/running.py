@@ -102,6 +102,13 @@ def token(
         print(made)
 
 
+def demo() -> None:
+    """Start a service of its own, send it a real game with three incidents, show the verdicts, stop it."""
+    from caipan.cli.demo import show
+
+    show()
+
+
 def _seconds(text: str) -> int:
     parts = re.fullmatch("([1-9][0-9]{0,6})([smhd])", text)
     if parts is None:

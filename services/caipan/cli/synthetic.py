@@ -129,6 +129,9 @@ class _Scribe:
             opened.regulations.handicap = handicap
         elif record.to_play is None and record.moves and (record.setup_black or record.setup_white):
             opened.side_to_move = _COLOURS[record.moves[0].colour]
+        if handicap > 1 and record.setup_black and not opened.regulations.handicap:
+            stones = len(record.setup_black)
+            self._played.notes.append(f"HA[{handicap}], but {stones} black stones are set up: taken as a plain set-up.")
         self._tell(record.handicap_moves, game_opened=opened)
 
     def _komi_qz(self, asked: int | None) -> int:

@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from caipan.cli.console import json_of
+from caipan.cli.console import json_of, printable
 from caipan.cli.draw import Goban
 from caipan.cli.words import SIDES, name_of, result_of
 from caipan.v1.event_pb2 import Event
@@ -23,7 +23,7 @@ _SHOWN_BYTES = 256
 def game_view(state: GameState) -> RenderableType:
     """The board of a game, who plays, and where it stands."""
     return Group(
-        Text(" ".join((state.game_id, _players(state))).rstrip(), style="bold"),
+        Text(printable(f"{state.game_id} {_players(state)}".rstrip()), style="bold"),
         Goban(state.board, state.last_point, state.provisional),
         Text("\n".join(_lines(state))),
     )
@@ -64,7 +64,7 @@ def status_view(address: str, health: str, status: GetStatusResponse) -> Rendera
     ]
     for name, games in (("without game_opened", status.orphans), ("diverged", status.diverged)):
         if games:
-            lines.append(f"{name}: {' '.join(games)}")
+            lines.append(printable(f"{name}: {' '.join(games)}"))
     return Group(Text("\n".join(lines)), table)
 
 
@@ -72,7 +72,8 @@ def quarantined_line(record: Quarantined) -> str:
     """One line on a record in quarantine."""
     at = datetime.fromtimestamp(record.recorded_at_ms / 1000, UTC)
     key = record.key.decode("utf-8", "backslashreplace")
-    return f"{record.record_id}  {at:%Y-%m-%d %H:%M:%S} UTC  {key or '-'}  {len(record.value)} bytes  {record.reason}"
+    about = f"{at:%Y-%m-%d %H:%M:%S} UTC  {key or '-'}  {len(record.value)} bytes  {record.reason}"
+    return printable(f"{record.record_id}  {about}")
 
 
 def quarantined_view(record: Quarantined) -> str:
@@ -81,7 +82,7 @@ def quarantined_view(record: Quarantined) -> str:
     if len(record.value) > _SHOWN_BYTES:
         lines.append(f"... the first {_SHOWN_BYTES} bytes; --json has all of them")
     try:
-        lines.append(f"read as an event: {json_of(Event.FromString(record.value))}")
+        lines.append(printable(f"read as an event: {json_of(Event.FromString(record.value))}"))
     except DecodeError:
         lines.append("these bytes are no event")
     return "\n".join(lines)

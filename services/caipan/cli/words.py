@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from caipan.cli.console import printable
 from caipan.rules.editions import edition, edition_ids
 from caipan.rules.points import DEFAULT_SIZE
 from caipan.v1.common_pb2 import COLOR_BLACK, COLOR_WHITE
@@ -95,7 +96,7 @@ def sentence_of(finding: Finding, of_move: int | None = None) -> str:
         gap=f"{finding.gap_from} to {finding.gap_to}",
         ref=finding.ref,
     )
-    return f"{said} ({f'{finding.clause} {title_of(finding.clause)}'.strip()})"
+    return printable(f"{said} ({f'{finding.clause} {title_of(finding.clause)}'.strip()})")
 
 
 def amount_of(qz: int, unit: str = "zi") -> str:
@@ -130,7 +131,7 @@ def outcome_of(verdict: Verdict) -> str:
         return f"   -  {event:<16} {_notice_of(verdict)}"
     if verdict.status != STATUS_FOLDED:
         status = name_of(Status.Name(verdict.status), "STATUS_")
-        return f"{verdict.seq:>4}  {event:<16} {status}: {verdict.reason}"
+        return f"{verdict.seq:>4}  {event:<16} {status}: {printable(verdict.reason)}"
     return f"{verdict.seq:>4}  {event:<16} {_changes_of(verdict):<16} {standing_of(verdict)}".rstrip()
 
 

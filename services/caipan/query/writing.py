@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import cache
 from hashlib import sha256
 from typing import Any, NamedTuple
 
 import structlog
 from google.protobuf.message import DecodeError
-from sqlalchemy import Connection, Table, and_, bindparam, select
+from sqlalchemy import Connection, Delete, Table, bindparam, select
 
 from caipan.eventlog import Record
 from caipan.query.schema import cursors, games, outcomes, parked, quarantined
@@ -16,6 +17,21 @@ from caipan.query.state import CannotDraw, advance
 from caipan.v1.operation_service_pb2 import Quarantined
 from caipan.v1.outcome_pb2 import STATUS_PARKED, Outcome
 from caipan.v1.state_pb2 import GameState
+
+# Made once: an outcome that comes alone must not wait for statements to be put together.
+_SELECT_GAMES = select(games.c.game_id, games.c.state).where(games.c.game_id.in_(bindparam("game_ids", expanding=True)))
+_SELECT_PARKED = select(parked.c.game_id, parked.c.event_id).where(
+    parked.c.game_id.in_(bindparam("game_ids", expanding=True))
+)
+_SELECT_KNOWN = select(quarantined.c.record_id).where(
+    quarantined.c.record_id.in_(bindparam("record_ids", expanding=True))
+)
+_SELECT_HEAD = select(outcomes.c.head).where(
+    outcomes.c.game_id == bindparam("game_id"), outcomes.c.seq == bindparam("seq")
+)
+_SELECT_CURSOR = select(cursors.c.next_offset, cursors.c.events_folded).where(
+    cursors.c.topic == bindparam("topic"), cursors.c.partition == bindparam("partition")
+)
 
 _log = structlog.get_logger()
 
@@ -53,7 +69,7 @@ def apply_quarantined(records: Sequence[Record], connection: Connection) -> Appl
     """The same for the topic quarantine. A record that came in twice is kept as it came first."""
     _folded_before(connection, records)
     rows = {row["record_id"]: row for record in reversed(records) if (row := _quarantined_row(record))}
-    known = set(connection.scalars(select(quarantined.c.record_id).where(quarantined.c.record_id.in_(rows))))
+    known = set(connection.scalars(_SELECT_KNOWN, {"record_ids": list(rows)}))
     new = [row for record_id, row in rows.items() if record_id not in known]
     if new:
         connection.execute(quarantined.insert(), new)
@@ -80,9 +96,18 @@ class _Batch:
         if rows:
             connection.execute(outcomes.insert(), rows)
         _replace(connection, games, [_game_row(state) for state in self._games.values()])
-        _delete(connection, parked, [_parked_row(place) for place in self._waits])
-        if waiting := [_parked_row(place) for place, waits in self._waits.items() if waits]:
-            connection.execute(parked.insert(), waiting)
+        self._store_parked()
+
+    def _store_parked(self) -> None:
+        """What waits from now on, and what does no longer."""
+        rows = select(parked.c.game_id, parked.c.event_id).where(
+            parked.c.game_id.in_({game for game, _ in self._waits})
+        )
+        known = {(game_id, event_id) for game_id, event_id in self._connection.execute(rows)}
+        _delete(self._connection, parked, [_parked_row(place) for place in known if not self._waits.get(place, True)])
+        new = [_parked_row(place) for place, waits in self._waits.items() if waits and place not in known]
+        if new:
+            self._connection.execute(parked.insert(), new)
 
     def _take(self, outcome: Outcome, record: bytes) -> None:
         verdict = outcome.verdict
@@ -160,7 +185,7 @@ def _place(record: Record) -> dict[str, Any]:
 
 
 def _load_games(connection: Connection, game_ids: Collection[str]) -> dict[str, GameState]:
-    found = connection.execute(select(games.c.game_id, games.c.state).where(games.c.game_id.in_(game_ids)))
+    found = connection.execute(_SELECT_GAMES, {"game_ids": list(game_ids)})
     return {game_id: GameState.FromString(state) for game_id, state in found}
 
 
@@ -182,17 +207,14 @@ def _parked_row(place: tuple[str, str]) -> dict[str, str]:
 
 
 def _head(connection: Connection, game_id: str, seq: int) -> bytes:
-    query = select(outcomes.c.head).where(outcomes.c.game_id == game_id, outcomes.c.seq == seq)
-    return bytes(connection.execute(query).scalar_one())
+    return bytes(connection.execute(_SELECT_HEAD, {"game_id": game_id, "seq": seq}).scalar_one())
 
 
 def _folded_before(connection: Connection, records: Sequence[Record]) -> int:
     """events_folded of the cursor at which the records begin; raises WrongPosition if they do not."""
     first = records[0]
-    query = select(cursors.c.next_offset, cursors.c.events_folded).where(
-        cursors.c.topic == first.topic, cursors.c.partition == first.partition
-    )
-    next_offset, folded = connection.execute(query).one_or_none() or (0, 0)
+    stream = {"topic": first.topic, "partition": first.partition}
+    next_offset, folded = connection.execute(_SELECT_CURSOR, stream).one_or_none() or (0, 0)
     if first.offset != next_offset:
         raise WrongPosition(f"{first.topic} {first.partition}: records from {first.offset} on, not {next_offset}")
     return int(folded)
@@ -219,7 +241,11 @@ def _replace(connection: Connection, table: Table, rows: Sequence[Mapping[str, A
 
 def _delete(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
     """Deletes the rows with the keys of these."""
-    keys = [column.name for column in table.primary_key]
     if rows:
-        same = and_(*(table.c[key] == bindparam(f"old_{key}") for key in keys))
-        connection.execute(table.delete().where(same), [{f"old_{key}": row[key] for key in keys} for row in rows])
+        keys = [column.name for column in table.primary_key]
+        connection.execute(_delete_by_key(table), [{f"old_{key}": row[key] for key in keys} for row in rows])
+
+
+@cache
+def _delete_by_key(table: Table) -> Delete:
+    return table.delete().where(*(column == bindparam(f"old_{column.name}") for column in table.primary_key))

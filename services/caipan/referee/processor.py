@@ -61,12 +61,12 @@ class Referee:
         self._outbox = Outbox(self._log, self.partition, outcomes_end)
         self._standing: Standing | None = None
         self._standing_from = outcomes_end
-        self._saved = next_offset, len(stopped)
+        self._saved_offset = next_offset
 
     @property
     def changed(self) -> bool:
         """Whether there is anything to checkpoint."""
-        return self._saved != (self.guard.next_offset, len(self.stopped))
+        return self.guard.next_offset != self._saved_offset
 
     async def recover(self) -> None:
         """Takes up the last checkpoint and folds again what stands behind it, up to the present end of the log.
@@ -113,7 +113,7 @@ class Referee:
         mark = {"outcomes_end": outcomes_end, "stopped": self.stopped}
         states = {**await self.games.snapshots(), MARK_KEY: json.dumps(mark, sort_keys=True).encode()}
         await self._log.checkpoint(STATE, self.partition, next_offset, states)
-        self._saved = next_offset, len(self.stopped)
+        self._saved_offset = next_offset
         self.games.saved()
 
     async def close(self) -> None:
@@ -129,7 +129,7 @@ class Referee:
             if number % _SLICE == 0:
                 await asyncio.sleep(0)
         await self._outbox.flush()
-        if self.guard.next_offset - self._saved[0] >= self._checkpoint_events:
+        if self.guard.next_offset - self._saved_offset >= self._checkpoint_events:
             await self.checkpoint()
 
     async def _judge(self, record: Record) -> None:
@@ -153,7 +153,7 @@ class Referee:
 
     async def _past(self, game: Game, event: Event | str, record: Record) -> list[Past]:
         """The earlier events of the game, where its rules ask for them."""
-        if isinstance(event, str) or game.first_offset < 0 or not game.wants_history(event):
+        if isinstance(event, str) or game.first_offset < 0 or not game.wants_history(event, record.value):
             return []
         key = game.game_id.encode()
         records = await self._log.read_key(EVENTS, key, game.first_offset, record.offset)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from caipan.rules.points import BLACK, SEATS, Colour
+from caipan.rules.points import BLACK, SEATS
 from caipan.v1 import outcome_pb2 as pb
 from caipan.v1.common_pb2 import COLOR_UNSPECIFIED
 from caipan.v1.event_pb2 import Event
-from caipan.v1.facts_pb2 import Colours, GameOpened
 
 
 class Past(NamedTuple):
@@ -27,37 +26,47 @@ class Act:
     The handlers write what follows into the other fields; points by name, as in a verdict.
     """
 
-    fact: Any = None
-    player: Colour = COLOR_UNSPECIFIED
-    at_ms = 0
-    past: Sequence[Past] = ()
+    __slots__ = (
+        "added_black",
+        "added_white",
+        "at_ms",
+        "before",
+        "digest",
+        "event",
+        "event_id",
+        "extra",
+        "fact",
+        "findings",
+        "kind",
+        "offset",
+        "past",
+        "player",
+        "removed",
+        "source",
+        "status",
+    )
 
-    status: pb.Status.ValueType = pb.STATUS_FOLDED
-    findings: Sequence[pb.Finding] = ()
-    added_black: Sequence[str] = ()
-    added_white: Sequence[str] = ()
-    removed: Sequence[str] = ()
-    # What few acts bring; `extra` says whether any of it is there.
-    extra = False
-    reason = ""
-    revised: Sequence[pb.Revision] = ()
-    opened: GameOpened | None = None
-    colours: Colours | None = None
-    # The arrangement before the act, where more than its stone and captures changed.
-    before: bytes | None = None
-
-    def __init__(self, event: Event | None, event_id: str, kind: str, source: str, digest: bytes, offset: int) -> None:
+    def __init__(self, event: Event, event_id: str, kind: str, source: str, digest: bytes, offset: int) -> None:
         self.event_id = event_id
         self.kind = kind
         self.source = source
         self.digest = digest
         self.offset = offset
-        if event is not None:
-            self.event = event
-            self.fact = getattr(event, kind)
-            player = event.player
-            self.player = player if player in SEATS else COLOR_UNSPECIFIED
-            self.at_ms = event.at_ms
+        self.past: Sequence[Past] = ()
+        self.status: pb.Status.ValueType = pb.STATUS_FOLDED
+        self.findings: Sequence[pb.Finding] = ()
+        self.added_black: Sequence[str] = ()
+        self.added_white: Sequence[str] = ()
+        self.removed: Sequence[str] = ()
+        # What few acts bring: fields of the verdict.
+        self.extra: dict[str, Any] | None = None
+        # The arrangement before the act, where more than its stone and captures changed.
+        self.before: bytes | None = None
+        self.event = event
+        self.fact: Any = getattr(event, kind) if kind else None
+        player = event.player
+        self.player = player if player in SEATS else COLOR_UNSPECIFIED
+        self.at_ms = event.at_ms
 
     def find(self, clause: str, kind: pb.FindingKind.ValueType, **details: Any) -> None:
         """Adds a finding; ``details`` are further fields of the message."""
@@ -84,20 +93,8 @@ class Act:
     def refuse(self, status: pb.Status.ValueType, reason: str) -> None:
         """The event changes nothing, for this reason."""
         self.status = status
-        self.reason = reason
-        self.extra = True
+        self.tell(reason=reason)
 
-    def open(self, opened: GameOpened) -> None:
-        """The game is open."""
-        self.opened = opened
-        self.extra = True
-
-    def give_colours(self, colours: Colours) -> None:
-        """The players have their colours."""
-        self.colours = colours
-        self.extra = True
-
-    def revise(self, revised: Sequence[pb.Revision]) -> None:
-        """Earlier verdicts read otherwise now."""
-        self.revised = revised
-        self.extra = True
+    def tell(self, **fields: Any) -> None:
+        """Further fields of the verdict."""
+        self.extra = {**(self.extra or {}), **fields}

@@ -12,7 +12,6 @@ from collections.abc import Iterable
 from caipan.rules.board import Board
 from caipan.rules.corrections import Correction, Overlay
 from caipan.rules.delivery import Delivery, Known, Parked, Source
-from caipan.rules.digest import state_digest
 from caipan.rules.editions import edition
 from caipan.rules.game import Game, Past
 from caipan.rules.gametime import GameTime
@@ -58,7 +57,8 @@ def load(data: bytes) -> Game:
     game.orphans = [Past(orphan.value, orphan.offset) for orphan in saved.orphans]
     game.corrections = [Correction(memory.event_id, memory.said) for memory in saved.corrections]
     if saved.HasField("table"):
-        game.table = table = _load_table(saved.table)
+        table = _load_table(saved.table)
+        game.take_state(table)
         if game.corrections:
             game.overlay, game.heard = Overlay(game.corrections), GameTime()
         for clock, ms, known in (
@@ -68,7 +68,6 @@ def load(data: bytes) -> Game:
             clock.start(table.opened.pins.regulations)
             if known:
                 clock.set(ms)
-        game.digest = state_digest(table)
     return game
 
 

@@ -22,4 +22,4 @@ def lot_drawn(table: Table, act: Act) -> None:
     black, white = (guesser, lot.holder) if guessed_right else (lot.holder, guesser)
     given = Colours(black=black, white=white)
     table.name(table.officials, given)
-    act.give_colours(given)
+    act.tell(colours=given)

@@ -32,9 +32,12 @@ class Game(Judge):
         self.delivery = Delivery()
         self.orphans: list[Past] = []
 
-    def wants_history(self, event: Event) -> bool:
-        """Whether ``apply`` needs the earlier events of the game: for a correction, or an id that came before."""
-        if event.event_id in self.delivery.known or event.HasField("record_corrected"):
+    def wants_history(self, event: Event, value: bytes) -> bool:
+        """Whether ``apply`` needs the earlier events of the game: for a correction, or an id with another value."""
+        known = self.delivery.known.get(event.event_id)
+        if known is not None:
+            return not sha256(value).digest().startswith(known[1])
+        if event.HasField("record_corrected"):
             return True
         if not self.orphans and not self.delivery.parked_count:
             return False
@@ -81,7 +84,7 @@ class Game(Judge):
         """The outcome of a record of this game that cannot be read: it takes a seq and changes nothing."""
         if self.first_offset < 0:
             self.first_offset = offset
-        act = Act(None, "", "", "", sha256(value).digest(), offset)
+        act = Act(Event(), "", "", "", sha256(value).digest(), offset)
         act.refuse(pb.STATUS_QUARANTINED, reason)
         return self.chain(act)
 

@@ -16,7 +16,15 @@ from caipan.rules.gametime import APART, GameTime
 from caipan.rules.opening import CannotOpenError, open_table
 from caipan.rules.points import SEATS
 from caipan.rules.table import Table, tell_changes
-from caipan.rules.verdicts import EVENT_TYPES, encode_verdict, outcome_record, verdict_of
+from caipan.rules.verdicts import (
+    EVENT_TYPES,
+    encode_plain_verdict,
+    encode_standing,
+    game_field,
+    is_plain,
+    outcome_record,
+    verdict_of,
+)
 from caipan.v1 import outcome_pb2 as pb
 from caipan.v1.event_pb2 import Event
 from caipan.v1.facts_pb2 import CorrectedFact
@@ -80,6 +88,8 @@ class Judge:
         self.seq = 0
         self.head = first_head(game_id)
         self.digest = b""
+        self._game_field = game_field(game_id)
+        self._standing = b""
         self.table: Table | None = None
         # Game time, and game time as the records say it, right or wrong: delivery must not depend on corrections.
         self.clock = self.heard = GameTime()
@@ -111,7 +121,12 @@ class Judge:
     def chain(self, act: Act) -> Judged:
         """The next outcome of the game."""
         self.seq = seq = self.seq + 1
-        body = encode_verdict(self.game_id, seq, self.table, act, self.digest)
+        if is_plain(self.table, act):
+            body = encode_plain_verdict(self._game_field, seq, act, self._standing)
+        else:
+            verdict = verdict_of(self.game_id, seq, self.table, act)
+            verdict.state_digest = self.digest
+            body = verdict.SerializeToString(deterministic=True)
         before = self.head
         self.head = head = next_head(before, act.digest, body)
         judged = Judged(seq, head, outcome_record(body, before, head, self.partition, act.offset))
@@ -128,7 +143,7 @@ class Judge:
             if act.before is not None:
                 tell_changes(table, act.before, act)
             if kind != "clock_pressed" or act.findings:  # a press that breaks nothing leaves the state in force
-                self.digest = state_digest(table)
+                self.take_state(table)
         elif kind == "game_opened":
             self._open(act)
         elif kind == "record_corrected":
@@ -147,7 +162,13 @@ class Judge:
             return
         for clock in (self.clock, self.heard):
             clock.start(self.table.opened.pins.regulations)
-        self.digest = state_digest(self.table)
+        self.take_state(self.table)
+
+    def take_state(self, table: Table) -> None:
+        """The state in force is that of ``table`` from here on."""
+        self.table = table
+        self.digest = state_digest(table)
+        self._standing = encode_standing(table, self.digest)
 
     # Corrections
 
@@ -170,10 +191,10 @@ class Judge:
         arrangement = table.board.cells()
         self.corrections, self.overlay = corrections, Overlay(corrections)
         self.table, self.clock = again.table, again.clock
-        act.revise(revisions(before, after, self.seq + 1))
+        act.tell(revised=revisions(before, after, self.seq + 1))
         if self.table is not None:
             tell_changes(self.table, arrangement, act)
-            self.digest = state_digest(self.table)
+            self.take_state(self.table)
 
     def find_record(self, event_id: str, past: Sequence[Past]) -> Event | None:
         """The first event of this id among earlier ones."""
@@ -213,7 +234,7 @@ class Judge:
         elif isinstance(instead, CorrectedFact):
             self._judge_corrected(instead, act, act)
         for correction_id, inserted in overlay.inserted.get(act.event_id, ()):
-            extra = Act(None, correction_id, "", act.source, b"", act.offset)
+            extra = Act(act.event, correction_id, "", act.source, b"", act.offset)
             self._judge_corrected(inserted, act, extra)
             if overlay.until:
                 overlay.verdicts[correction_id] = verdict_of(self.game_id, 0, self.table, extra)

@@ -54,5 +54,5 @@ def open_table(opened: GameOpened, act: Act) -> Table:
     table = Table(opened, text, Board.from_cells(size, cells), turn)
     if wrong:
         act.find(table.cite("2.2"), pb.FINDING_KIND_INVALID_SETUP, points=wrong)
-    act.open(opened)
+    act.tell(opened=opened)
     return table

@@ -6,10 +6,8 @@ the price of an outcome. A test holds both ways to the same bytes.
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from caipan.rules.act import Act
-from caipan.rules.points import BLACK, MAX_SIZE, WHITE, names
+from caipan.rules.points import MAX_SIZE, names
 from caipan.rules.table import Table
 from caipan.v1 import outcome_pb2 as pb
 from caipan.v1.event_pb2 import EVENT_TYPE_UNSPECIFIED, Event, EventType
@@ -36,25 +34,28 @@ _SMALL = tuple(_varint(number) for number in range(_MANY))
 # Names of points as protobuf writes strings, without the tag.
 _POINTS = {name: b"%c%b" % (len(name), name.encode()) for name in names(MAX_SIZE)}
 
-# Event type and status FOLDED; turn and phase: with their tags.
+# Event type and status FOLDED, with their tags.
 _KINDS = {kind: b"\x20%b\x28\x01" % varint(number) for kind, number in EVENT_TYPES.items()}
-_STANDS = {
-    (turn, phase): b"\x80\x01%c\x88\x01%c" % (turn, phase) for turn in (BLACK, WHITE) for phase in pb.Phase.values()
-}
 
 
-@lru_cache(maxsize=4096)
-def _game_field(game_id: str) -> bytes:
-    name = game_id.encode()
-    return b"\x0a%b%b" % (varint(len(name)), name)
+def encode_standing(table: Table, digest: bytes) -> bytes:
+    """Where the game stands, as the plain verdicts end: moves made, turn, phase, captures, digest of the state."""
+    number = table.history.length
+    _, black, white = table.captured
+    return b"".join(
+        (
+            b"\x78" + varint(number) if number else b"",
+            b"\x80\x01%c\x88\x01%c" % (table.turn, table.phase),
+            b"\x90\x01" + varint(black) if black else b"",
+            b"\x98\x01" + varint(white) if white else b"",
+            b"\xe2\x01\x20",
+            digest,
+        )
+    )
 
 
-def encode_verdict(game_id: str, seq: int, table: Table | None, act: Act, digest: bytes) -> bytes:
-    """The bytes of a verdict: what the act brought, and where the game stands after it."""
-    if table is None or act.findings or act.extra or table.provisional or table.result is not None:
-        verdict = verdict_of(game_id, seq, table, act)
-        verdict.state_digest = digest
-        return verdict.SerializeToString(deterministic=True)
+def encode_plain_verdict(game_field: bytes, seq: int, act: Act, standing: bytes) -> bytes:
+    """The bytes of a verdict that says what happened to the board, and where the game stands: see ``is_plain``."""
     stones = b""
     for name in act.added_black:
         stones += b"\x5a" + _POINTS[name]
@@ -62,26 +63,23 @@ def encode_verdict(game_id: str, seq: int, table: Table | None, act: Act, digest
         stones += b"\x62" + _POINTS[name]
     for name in act.removed:
         stones += b"\x6a" + _POINTS[name]
-    event, number = act.event_id.encode(), table.history.length
-    _, black, white = table.captured
+    event = act.event_id.encode()
     return b"".join(
-        (
-            _game_field(game_id),
-            b"\x10",
-            varint(seq),
-            b"\x1a",
-            varint(len(event)),
-            event,
-            _KINDS[act.kind],
-            stones,
-            b"\x78" + varint(number) if number else b"",
-            _STANDS[table.turn, table.phase],
-            b"\x90\x01" + varint(black) if black else b"",
-            b"\x98\x01" + varint(white) if white else b"",
-            b"\xe2\x01\x20",
-            digest,
-        )
+        (game_field, b"\x10", varint(seq), b"\x1a", varint(len(event)), event, _KINDS[act.kind], stones, standing)
     )
+
+
+def is_plain(table: Table | None, act: Act) -> bool:
+    """Whether nothing is to be said but the board and where the game stands."""
+    return (
+        not act.findings and act.extra is None and table is not None and not table.provisional and table.result is None
+    )
+
+
+def game_field(game_id: str) -> bytes:
+    """The id of the game as verdicts begin with it."""
+    name = game_id.encode()
+    return b"\x0a%b%b" % (varint(len(name)), name)
 
 
 def verdict_of(game_id: str, seq: int, table: Table | None, act: Act) -> pb.Verdict:
@@ -92,14 +90,11 @@ def verdict_of(game_id: str, seq: int, table: Table | None, act: Act) -> pb.Verd
         event_id=act.event_id,
         event_type=EVENT_TYPES.get(act.kind, EVENT_TYPE_UNSPECIFIED),
         status=act.status,
-        reason=act.reason,
         findings=act.findings,
         added_black=act.added_black,
         added_white=act.added_white,
         removed=act.removed,
-        revised=act.revised,
-        opened=act.opened,
-        colours=act.colours,
+        **(act.extra or {}),
     )
     if table is not None:
         lying = {stone.index for stone in table.provisional if table.board.colour_at(stone.index) == stone.colour}

@@ -6,12 +6,13 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from caipan.cli.adjudicate import report_of
 from caipan.cli.synthetic import RECORDER, Played, Terms, play
 from caipan.rules.game import Game, read_event
 from caipan.stamp import stamped
-from hypothesis import given
-from hypothesis import strategies as st
 
 NONE_DEAD = Terms(dead=())
 # A ko at B8 and C8 of a 9x9 board: White takes it with move 8.
@@ -131,6 +132,12 @@ def test_a_handicap_without_its_stones_is_said_and_its_return_still_counts() -> 
     assert played.steps[0].event.game_opened.regulations.komi_qz == 6
     assert not played.steps[0].event.game_opened.regulations.HasField("handicap")
     assert any("HA[3]" in problem for problem in played.record.problems)
+
+
+def test_a_handicap_of_another_number_than_its_set_up_is_said() -> None:
+    played = play(b"(;SZ[9]HA[3]AB[gc][cg]KM[0];W[cc])", Terms())
+    assert not played.steps[0].event.game_opened.regulations.HasField("handicap")
+    assert "HA[3], but 2 black stones are set up: taken as a plain set-up." in played.notes
 
 
 @pytest.mark.parametrize(

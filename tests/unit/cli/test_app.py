@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import typer
+
 from caipan.cli.app import run
 from caipan.cli.console import CommandError
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import io
 
 import pytest
-from caipan.cli.draw import Goban, is_star
 from rich.console import Console
+
+from caipan.cli.draw import Goban, is_star
 
 ROWS = [
     "X........",

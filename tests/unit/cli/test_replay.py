@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from caipan.cli.console import CommandError, json_of
 from caipan.cli.follow import follow
 from caipan.cli.lines import read_lines

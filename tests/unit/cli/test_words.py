@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from caipan.cli.words import amount_of, details_of, kind_of, outcome_of, result_of, sentence_of, title_of
 from caipan.v1 import outcome_pb2 as pb
 from caipan.v1.rulings_pb2 import RESULT_KIND_B_WIN, RESULT_KIND_DRAW, RESULT_KIND_W_WIN
@@ -40,6 +41,15 @@ def test_a_repetition_names_the_move_it_is_told() -> None:
 )
 def test_quarter_zi_as_a_number_of_the_unit(qz: int, unit: str, text: str) -> None:
     assert amount_of(qz, unit) == text
+
+
+def test_nothing_of_others_can_steer_a_terminal() -> None:
+    finding = pb.Finding(kind=pb.FINDING_KIND_ID_CONFLICT, clause="REG order", ref="\x1b[2J\x07e\u202e1")
+    assert (
+        sentence_of(finding) == "the event_id \ufffd[2J\ufffde\ufffd1 stands for another event; no effect (REG order)"
+    )
+    refused = pb.Verdict(seq=1, event_type=45, status=pb.STATUS_REFUSED, reason="no\x9b1m")
+    assert outcome_of(refused).endswith("refused: no\ufffd1m")
 
 
 def test_results_in_words() -> None:

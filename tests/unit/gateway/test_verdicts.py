@@ -104,6 +104,7 @@ async def test_nothing_is_watched_once_the_context_is_left(hall: Hall) -> None:
     with pytest.raises(ZeroDivisionError), hall.tail.watch([b"g1"]):
         raise ZeroDivisionError
     assert hall.tail.watching == 0
+    assert hall.tail._watches == {}  # no game is remembered either
 
 
 async def test_who_waits_for_nothing_does_not_wait(hall: Hall) -> None:

@@ -32,7 +32,7 @@ def same(state: GameState, play: Play) -> None:
     assert list(state.board) == play.board()
     assert (state.captured_black, state.captured_white) == tuple(table.captured[1:])
     assert (state.move_number, state.turn, state.phase) == (table.history.length, table.turn, table.phase)
-    assert set(state.provisional) == set(table.point_names(stone.index for stone in table.provisional))
+    assert list(state.provisional) == play.provisional
     assert state.HasField("result") == (table.result is not None)
     assert not table.result or state.result == table.result
     assert state.HasField("colours") == (table.colours is not None)

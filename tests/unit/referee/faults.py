@@ -30,6 +30,7 @@ class FaultyLog(EventLog):
         self.appended: list[tuple[str, list[NewRecord]]] = []
         self.stored: list[dict[bytes, bytes | None]] = []
         self.reads: list[tuple[str, int]] = []
+        self.gets: list[bytes] = []
 
     async def _write(self, topic: str, call: Awaitable[T]) -> T:
         number = len(self.writes)
@@ -81,4 +82,5 @@ class FaultyLog(EventLog):
         await self._log.put(topic, key, value)
 
     async def get(self, topic: str, key: bytes) -> bytes | None:
+        self.gets.append(key)
         return await self._log.get(topic, key)

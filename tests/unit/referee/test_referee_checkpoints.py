@@ -96,6 +96,11 @@ async def test_games_not_used_lately_leave_memory_and_come_back_as_they_were(log
     assert await written(log) == await judged_alone(log)
     await referee.checkpoint()
     assert len(referee.games) == 3
+    log.gets.clear()
+    for game_id in ("g0", *games[-2:]):  # only the first is not in memory
+        await put(log, game_id, 13, 13)
+    await referee.catch_up()
+    assert log.gets == [b"g0"]
 
 
 async def test_recovery_reads_what_lies_behind_the_checkpoint_and_no_more(log: FaultyLog) -> None:

@@ -138,6 +138,20 @@ async def test_a_log_that_fails_and_works_again_gets_the_same_bytes(day: Path, w
             assert without_repeats(await written(log)) == without_repeats(await judged_alone(log))
 
 
+async def test_the_same_records_again_after_a_failure_are_enough(day: Path) -> None:
+    async with copied(day, 0) as log:
+        faulty = FaultyLog(log, LogFull("full"))
+        faulty.before = {0, 2}
+        referee = Referee(faulty, 2)
+        records = await read_all(log, EVENTS, 2)
+        for _ in range(2):  # the quarantine fails, then the outcomes
+            with pytest.raises(LogFull):
+                await referee.feed(records)
+            assert await written(log) == {}
+        await referee.feed(records)
+        assert sum(map(len, (await written(log)).values())) >= len(records) - len(await quarantine_of(log))
+
+
 async def test_a_stop_at_any_moment_repeats_nothing(day: Path) -> None:
     for steps in range(1, 120, 3):
         async with copied(day, steps) as log:

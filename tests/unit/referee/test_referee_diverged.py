@@ -12,10 +12,12 @@ from structlog.testing import capture_logs
 
 from caipan.eventlog import EventLog, NewRecord
 from caipan.eventlog.embedded import EmbeddedLog
+from caipan.referee import guard
 from caipan.rules.game import Game, Judged
 from caipan.v1.event_pb2 import Event
 from caipan.v1.outcome_pb2 import Outcome, OutcomeRecord
 
+from .faults import Crash, FaultyLog
 from .hall import EVENTS, OUTCOMES, STATE, judge_all, judged_alone, numbers, play, record, referee_of, stone, written
 
 
@@ -76,6 +78,18 @@ async def test_another_outcome_stands_for_an_event_that_is_yet_to_be_judged(log:
     outcomes = (await written(log))[b"bad"]
     assert outcomes[0] == poison
     assert numbers(outcomes[1:]) == list(range(1, seq))
+
+
+async def test_a_recovery_cut_short_forgets_no_contradiction(log: EventLog, monkeypatch: pytest.MonkeyPatch) -> None:
+    await put(log, forged((await judged_alone(log))[b"bad"][10]))
+    monkeypatch.setattr(guard, "_READ", 5)
+    faulty = FaultyLog(log)
+    faulty.after = {5}
+    with pytest.raises(Crash):
+        await referee_of(faulty, 0, checkpoint_events=5)
+    next_offset, _ = await log.restore(STATE, 0)
+    assert 0 < next_offset < 22
+    await assert_only_bad_stops(log, "another outcome stands for seq 11")
 
 
 async def test_a_second_outcome_was_written_behind_the_first(log: EventLog) -> None:

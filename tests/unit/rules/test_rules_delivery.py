@@ -244,6 +244,17 @@ def test_a_conflict_fills_its_number_and_releases_what_waits_for_it() -> None:
     assert "REG order SOURCE_GAP" not in play.all_found
 
 
+def test_an_event_near_the_watermark_is_known_though_many_late_ones_came() -> None:
+    play = Play(9)
+    late = [play.make(facts.StoneLifted(point="A9"), "B") for _ in range(40)]
+    play.say(facts.SourceResumed(next_source_seq=41), seq=41).stone("B", "E5")
+    stone_event = play.log[-1].value
+    for each in late:
+        assert play.send(each).found[0] == "REG order LATE_IN_SOURCE"
+    play.send_bytes(stone_event)
+    assert (play.status, play.found) == ("DUPLICATE", [])
+
+
 def test_numbers_of_another_boot_are_its_own() -> None:
     play = Play(9).stone("B", "E5", boot="1").stone("W", "C3", boot="2").stone("B", "G7", boot="2")
     assert (play.all_found, play.number) == ([], 3)

@@ -1,0 +1,1 @@
+"""The published language: generated from proto/caipan/v1 by `make proto`."""

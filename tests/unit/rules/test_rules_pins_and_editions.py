@@ -1,0 +1,122 @@
+"""Editions as data, and what a game.opened pins of them."""
+
+from __future__ import annotations
+
+import hashlib
+from importlib import resources
+from typing import Any
+
+import pytest
+from support.events import opened
+
+from caipan.rules.editions import edition, edition_ids
+from caipan.rules.pins import FOLD_VERSION, RegulationsError, pin
+from caipan.v1 import regulations_pb2 as reg
+from caipan.v1.facts_pb2 import GameOpened
+
+
+def asked(size: int = 0, black: tuple[str, ...] = (), **regulations: Any) -> GameOpened:
+    return GameOpened(size=size, initial_black=black, regulations=reg.Regulations(**regulations))
+
+
+def test_cn2002_is_the_first_edition() -> None:
+    assert "CN2002" in edition_ids()
+    text = edition("CN2002")
+    assert (text.id, text.first_to_move, text.two_passes_end) == ("CN2002", 1, True)
+
+
+def test_the_digest_of_an_edition_is_that_of_its_file() -> None:
+    file = resources.files("caipan.rules.editions") / "cn2002.toml"
+    assert edition("CN2002").digest == hashlib.sha256(file.read_bytes()).digest()
+
+
+@pytest.mark.parametrize("edition_id", edition_ids())
+def test_every_clause_has_an_id_and_titles_in_both_languages(edition_id: str) -> None:
+    text = edition(edition_id)
+    for number, clause in text.clauses.items():
+        assert clause.id == f"{edition_id} {number}"
+        assert clause.zh
+        assert clause.en
+        assert text.cite(number) == clause.id
+
+
+@pytest.mark.parametrize(
+    "number", ["1", "2.1", "2.3", "4.1", "6", "7.2", "8", "11", "13.2", "17.2", "17.4", "18.3", "19", "20.3", "21.4"]
+)
+def test_cn2002_has_the_clauses_that_the_fold_cites(number: str) -> None:
+    assert edition("CN2002").cite(number) == f"CN2002 {number}"
+
+
+def test_an_unknown_edition_is_a_key_error() -> None:
+    with pytest.raises(KeyError):
+        edition("CN1949")
+
+
+def test_pins_carry_every_value_that_applies() -> None:
+    pins = pin(asked(edition="CN2002", untimed=True))
+    full = pins.regulations
+    assert (full.edition, full.komi_qz, full.superko_mode) == ("CN2002", 15, reg.SUPERKO_MODE_POSITIONAL)
+    assert (full.max_step_s, full.clock_skew_ms, full.retained_minutes, full.unit_s) == (21600, 0, 5, 60)
+    assert (full.warning_qz, full.warnings_to_lose, full.ruling_mode) == (4, 2, reg.RULING_MODE_ARBITER)
+    assert (full.repetition_policy, full.handicap_placement) == (
+        reg.REPETITION_POLICY_FORBID,
+        reg.HANDICAP_PLACEMENT_FIXED,
+    )
+    assert full.HasField("handicap")
+    assert (pins.fold_version, pins.edition_digest) == (FOLD_VERSION, edition("CN2002").digest)
+
+
+def test_what_the_caller_names_stands() -> None:
+    full = pin(asked(edition="CN2002", untimed=True, komi_qz=0, superko_mode=3, max_step_s=60)).regulations
+    assert (full.komi_qz, full.superko_mode, full.max_step_s) == (0, reg.SUPERKO_MODE_SIMPLE, 60)
+
+
+def test_pinning_again_changes_nothing() -> None:
+    once = asked(edition="CN2002", untimed=True, komi_qz=13)
+    again = GameOpened()
+    again.CopyFrom(once)
+    again.regulations.CopyFrom(pin(once).regulations)
+    assert pin(again) == pin(once)
+
+
+def test_pins_of_a_caller_are_not_believed() -> None:
+    made = opened()
+    made.pins.regulations.komi_qz = 99
+    assert pin(made).regulations.komi_qz == 15
+
+
+@pytest.mark.parametrize("stones", [2, 3, 9])
+def test_a_handicap_of_n_returns_n_half_zi(stones: int) -> None:
+    points = ("D4", "Q16", "D16", "Q4", "K10", "D10", "Q10", "K4", "K16")[:stones]
+    assert pin(asked(edition="CN2002", untimed=True, handicap=stones, black=points)).regulations.komi_qz == 2 * stones
+
+
+@pytest.mark.parametrize(
+    ("wrong", "field"),
+    [
+        (asked(untimed=True), "regulations.edition"),
+        (asked(edition="cn2002", untimed=True), "regulations.edition"),
+        (asked(edition="CN1949", untimed=True), "regulations.edition"),
+        (asked(edition="CN2002"), "regulations.regime"),
+        (asked(edition="CN2002", untimed=False), "regulations.regime"),
+        (asked(edition="CN2002", untimed=True, size=1), "size"),
+        (asked(edition="CN2002", untimed=True, handicap=1), "regulations.handicap"),
+        (asked(edition="CN2002", untimed=True, handicap=3, black=("D4", "Q16")), "initial_black"),
+    ],
+)
+def test_what_cannot_be_pinned_is_named_with_a_remedy(wrong: GameOpened, field: str) -> None:
+    with pytest.raises(RegulationsError) as error:
+        pin(wrong)
+    assert error.value.field == field
+    assert error.value.reason
+    assert error.value.remedy
+    assert field in str(error.value)
+
+
+def test_a_free_handicap_needs_no_stones_at_the_opening() -> None:
+    full = pin(asked(edition="CN2002", untimed=True, handicap=3, handicap_placement=2)).regulations
+    assert (full.handicap, full.komi_qz) == (3, 6)
+
+
+def test_a_game_with_clocks_names_its_regime() -> None:
+    assert pin(asked(edition="CN2002", regime=reg.REGIME_BYOYOMI, basic_time_s=7200)).regulations.basic_time_s == 7200
