@@ -20,7 +20,7 @@ def fold(game: Game, value: bytes, offset: int, past: Sequence[Past]) -> list[Ju
     said = read_event(value, game.game_id)
     if isinstance(said, str):
         return [game.quarantine(value, offset, said)]
-    return game.apply(said, value, offset, past if game.wants_history(said, value) else ())
+    return game.apply(said, value, offset, past if game.wants_history(said) else ())
 
 
 def replay(log: Iterable[Past], game_id: str = "game") -> tuple[Game, list[pb.Outcome]]:
@@ -47,7 +47,7 @@ class Play:
         self.now = 0
         self.last_id = ""
         self._counts: dict[tuple[str, str], int] = {}
-        self._made = 0
+        self.made = 0
         self.opening = opened(size, **how)
         if opening:
             self.open()
@@ -75,13 +75,13 @@ class Play:
     ) -> Event:
         """The next event of its source, not sent. ``seq``: its number there, 0 for none, None for the next one."""
         self.now = self.now + 1000 if at is None else at
-        self._made += 1
+        self.made += 1
         key = (source, boot)
         number = self._counts.get(key, 0) + 1 if seq is None else seq
         self._counts[key] = max(number, self._counts.get(key, 0))
         return event(
             self.game_id,
-            id or f"e{self._made}",
+            id or f"e{self.made}",
             fact,
             at_ms=START_MS + self.now,
             player=player,

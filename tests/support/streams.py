@@ -1,7 +1,11 @@
-"""Random logs for the property tests: what a hall might send, and what nobody would."""
+"""Random logs for the property tests: what a hall might send, and what nobody would.
+
+Each is made from a seed and a length: a shorter one of the same seed is its beginning, so that failures shrink.
+"""
 
 from __future__ import annotations
 
+from random import Random
 from typing import Any
 
 from google.protobuf.descriptor import FieldDescriptor
@@ -10,188 +14,215 @@ from hypothesis import strategies as st
 from caipan.v1 import facts_pb2 as facts
 from caipan.v1.event_pb2 import Event
 from caipan.v1.rulings_pb2 import RulingDecided
+from support.events import START_MS
 from support.play import Play, arbiter, corrected
 
 SIZE = 4
 POINTS = [f"{column}{row}" for column in "ABCD" for row in range(1, SIZE + 1)]
 HOUR = 3_600_000
-players = st.sampled_from(["B", "W"])
-points = st.sampled_from(POINTS)
-anywhere = st.sampled_from([*POINTS, *POINTS, "E5", ""])
+FACTS = list(Event.DESCRIPTOR.oneofs_by_name["fact"].fields)
+
+Act = tuple[Any, str]  # a fact and its player
+
+seeds = st.integers(0, 2**32 - 1)
 
 
-def stones_placed() -> st.SearchStrategy[Any]:
-    return st.builds(facts.StonePlaced, point=anywhere, color=colours(), manner=st.sampled_from([0] * 8 + [1, 2, 3]))
-
-
-def colours() -> st.SearchStrategy[int]:
-    return st.sampled_from([0] * 10 + [1, 2])
-
-
-def some_points() -> st.SearchStrategy[list[str]]:
-    return st.lists(anywhere, max_size=4)
-
-
-def observations() -> st.SearchStrategy[Any]:
-    """Facts of play; stones much more often than the rest."""
-    return st.one_of(
-        stones_placed(),
-        stones_placed(),
-        stones_placed(),
-        stones_placed(),
-        st.builds(facts.PassDeclared),
-        st.builds(facts.StoneLifted, point=anywhere),
-        st.builds(facts.StonesCaptured, points=some_points()),
-        st.builds(facts.ClockPressed),
-        st.builds(facts.EndProposed),
-        st.builds(facts.EndAnswered, accept=st.booleans()),
-        st.builds(facts.DeadProposed, points=some_points()),
-        st.builds(facts.DeadAnswered, accept=st.booleans(), disputed=some_points()),
-        st.builds(facts.CountTaken, side=st.integers(0, 2), quarters=st.integers(0, 64)),
-        st.builds(facts.SessionMarked, mark=st.integers(0, 4)),
-        st.builds(facts.LotDrawn, purpose=st.integers(0, 3), holder=st.sampled_from(["Li", "Wang"]), shown=st.just(1)),
-        st.builds(facts.GameResigned),
-    )
-
-
-def others() -> st.SearchStrategy[Any]:
-    """What is no act of play."""
-    return st.one_of(
-        st.builds(facts.SourceResumed, next_source_seq=st.integers(0, 60)),
-        st.builds(facts.SourceSynced, offset_ms=st.integers(-99, 99)),
-        st.builds(facts.OfficialAppointed, person=st.sampled_from(["zhao", "qian"]), role=st.integers(0, 9)),
-        st.builds(facts.ClaimRaised),
-        st.builds(RulingDecided),
-    )
+def acts(most: int = 40, stones_only: bool = False) -> st.SearchStrategy[list[Act]]:
+    """Facts of play with their players."""
+    return st.builds(lambda seed, count: make_acts(Random(seed), count, stones_only), seeds, st.integers(1, most))
 
 
 def openings() -> st.SearchStrategy[dict[str, Any]]:
     """Keywords of ``Play``."""
-    return st.fixed_dictionaries(
-        {
-            "observed": st.sampled_from([[], ["CAPTURES"], ["CAPTURES", "PRESSES"]]),
-            "players": st.just(["Li", "Wang"]),
-            "officials": st.just([("zhao", "ARBITER")]),
-            "superko_mode": st.sampled_from(["POSITIONAL", "SITUATIONAL", "SIMPLE"]),
-            "clock_skew_ms": st.sampled_from([0, 0, 500]),
-            "komi_qz": st.sampled_from([0, 15]),
-        },
-        optional={"black": st.just(["A1", "B2"]), "white": st.just(["D4"])},
-    )
+    return st.builds(lambda seed: make_opening(Random(seed)), seeds)
 
 
-@st.composite
-def acts(draw: st.DrawFn, most: int = 40, kinds: st.SearchStrategy[Any] | None = None) -> list[tuple[Any, str]]:
-    """Facts with their players; the side that seems to be on turn acts much more often."""
+def logs(most: int = 60) -> st.SearchStrategy[list[bytes]]:
+    """Records of a game in the order of a log: disorder, gaps, repeats, wrong times, corrections, garbage."""
+    return st.builds(lambda seed, count: make_log(Random(seed), count), seeds, st.integers(1, most))
+
+
+def wild_events(most: int = 12) -> st.SearchStrategy[list[bytes]]:
+    """Events with any values in them: unknown enums, extreme numbers, fields nobody would set."""
+    return st.builds(lambda seed, count: make_wild(Random(seed), count), seeds, st.integers(1, most))
+
+
+def make_acts(random: Random, count: int, stones_only: bool = False) -> list[Act]:
+    """The side that seems to be on turn acts much more often."""
     made, turn = [], "B"
-    for _ in range(draw(st.integers(0, most))):
-        fact = draw(kinds or observations())
-        player = turn if draw(st.integers(0, 7)) else draw(players)
+    for _ in range(count):
+        fact = make_stone(random) if random.random() < 0.6 else make_observation(random)
+        if stones_only and not isinstance(fact, facts.StonePlaced):
+            fact = facts.PassDeclared()
+        player = turn if random.random() < 0.85 else random.choice("BW")
         if isinstance(fact, facts.StonePlaced | facts.PassDeclared | facts.EndProposed):
             turn = "W" if player == "B" else "B"
         made.append((fact, player))
     return made
 
 
-@st.composite
-def logs(draw: st.DrawFn, most: int = 50) -> list[bytes]:
-    """Records of a game in the order of a log: disorder, gaps, repeats, wrong times, corrections, garbage."""
-    play = Play(SIZE, opening=False, **draw(openings()))
+def make_stone(random: Random) -> facts.StonePlaced:
+    return facts.StonePlaced(
+        point=make_point(random), color=random.choice([0] * 10 + [1, 2]), manner=random.choice([0] * 9 + [1, 2, 2, 3])
+    )
+
+
+def make_point(random: Random) -> str:
+    return random.choice(POINTS) if random.random() < 0.95 else random.choice(["E5", "", "A0"])
+
+
+def make_points(random: Random) -> list[str]:
+    return [make_point(random) for _ in range(random.randrange(4))]
+
+
+def make_observation(random: Random) -> Any:
+    return random.choice(
+        [
+            lambda: facts.PassDeclared(),
+            lambda: facts.StoneLifted(point=make_point(random)),
+            lambda: facts.StoneLifted(point=make_point(random)),
+            lambda: facts.StonesCaptured(points=make_points(random)),
+            lambda: facts.ClockPressed(),
+            lambda: facts.EndProposed(),
+            lambda: facts.EndAnswered(accept=random.random() < 0.5),
+            lambda: facts.DeadProposed(points=make_points(random)),
+            lambda: facts.DeadAnswered(accept=random.random() < 0.3, disputed=make_points(random)),
+            lambda: facts.CountTaken(side=random.randrange(3), quarters=random.randrange(65)),
+            lambda: facts.SessionMarked(mark=random.randrange(5)),
+            lambda: facts.LotDrawn(purpose=random.randrange(4), holder=random.choice(["Li", "Wang", "x"]), shown=1),
+            lambda: facts.GameResigned() if random.random() < 0.2 else facts.PassDeclared(),
+        ]
+    )()
+
+
+def make_other(random: Random) -> Any:
+    """What is no act of play."""
+    return random.choice(
+        [
+            facts.SourceResumed(next_source_seq=random.randrange(60)),
+            facts.SourceSynced(offset_ms=random.randrange(-99, 99)),
+            facts.OfficialAppointed(person=random.choice(["zhao", "qian"]), role=random.randrange(10)),
+            facts.ClaimRaised(),
+            RulingDecided(),
+        ]
+    )
+
+
+def make_opening(random: Random) -> dict[str, Any]:
+    how: dict[str, Any] = {
+        "observed": random.choice([[], ["CAPTURES"], ["CAPTURES", "PRESSES"]]),
+        "players": ["Li", "Wang"],
+        "officials": [("zhao", "ARBITER")],
+        "superko_mode": random.choice(["POSITIONAL", "SITUATIONAL", "SIMPLE"]),
+        "clock_skew_ms": random.choice([0, 0, 500]),
+        "komi_qz": random.choice([0, 15]),
+    }
+    if random.random() < 0.3:
+        how |= {"black": ["A1", "B2"], "white": ["D4"]}
+    elif random.random() < 0.2:
+        how |= {"handicap": 2, "handicap_placement": 2}
+    return how
+
+
+def make_log(random: Random, count: int) -> list[bytes]:
+    play = Play(SIZE, opening=False, **make_opening(random))
     made: list[bytes] = []
-    waiting: list[bytes] = []
-    if draw(st.integers(0, 5)):
-        made.append(play.make(play.opening, source="backend").SerializeToString())
-    else:
-        waiting.append(play.make(play.opening, source="backend").SerializeToString())
-    for fact, player in draw(acts(most)):
-        value = draw(_deliveries(play, fact, player, made))
-        (waiting if draw(st.integers(0, 6)) == 0 else made).append(value)
-        if waiting and draw(st.integers(0, 2)) == 0:
-            made.append(waiting.pop(draw(st.integers(0, len(waiting) - 1))))
+    waiting = [play.make(play.opening, source="backend").SerializeToString()]
+    if random.random() < 0.85:
+        made.append(waiting.pop())
+    for fact, player in make_acts(random, count):
+        value = _delivery(random, play, fact, player, made)
+        (waiting if random.random() < 0.15 else made).append(value)
+        if waiting and random.random() < 0.4:
+            made.append(waiting.pop(random.randrange(len(waiting))))
     return made + waiting
 
 
-@st.composite
-def _deliveries(draw: st.DrawFn, play: Play, fact: Any, player: str, made: list[bytes]) -> bytes:
-    oddity = draw(st.integers(0, 29))
+def _delivery(random: Random, play: Play, fact: Any, player: str, made: list[bytes]) -> bytes:
+    """A record: mostly the next event of a source; sometimes a repeat, garbage, a correction, another kind of event."""
+    oddity = random.randrange(30)
     if oddity == 0:
-        return draw(st.binary(max_size=12))
+        return random.randbytes(random.randrange(12))
     if oddity == 1 and made:
-        return draw(st.sampled_from(made))
+        return random.choice(made)
     if oddity in (2, 3, 4) and play.last_id:
-        fact, player = draw(_corrections(play, fact, player)), ""
+        fact, player = _correction(random, play, fact, player), ""
     elif oddity == 5:
-        fact, player = draw(others()), ""
-    step = draw(st.sampled_from([0, 1, 400, 400, 400, 1000, 1000, 12_000, -500, -20_000, 7 * HOUR, -7 * HOUR]))
-    source = draw(st.sampled_from(["board", "board", "board", "clock", "tablet"]))
+        fact, player = make_other(random), ""
+    step = random.choice([0, 1] + [400] * 8 + [1000] * 8 + [12_000, -500, -20_000, 7 * HOUR, -7 * HOUR])
+    source = random.choice(["board", "board", "board", "clock", "tablet"])
     event = play.make(
         fact,
         player,
         at=max(0, play.now + step),
         source=source,
-        boot=draw(st.sampled_from(["", "", "", "", "2"])),
-        seq=draw(st.sampled_from([None] * 14 + [0, 1, 40])),
-        id=draw(st.sampled_from([""] * 14 + ["e2", "e5"])),
+        boot="2" if random.random() < 0.1 else "",
+        seq=random.choice([None] * 30 + [0, 0, 1, 40]),
+        id=random.choice([""] * 30 + ["e2", "e5"]),
         by=arbiter("zhao") if source == "tablet" else None,
     )
-    play.last_id = event.event_id
+    play.last_id = f"e{play.made}"
     return event.SerializeToString()
 
 
-@st.composite
-def _corrections(draw: st.DrawFn, play: Play, fact: Any, player: str) -> Any:
-    ref = f"e{draw(st.integers(1, max(1, int(play.last_id.lstrip('e')))))}"
-    kind = draw(st.sampled_from([1, 1, 2, 3, 0]))
+def _correction(random: Random, play: Play, fact: Any, player: str) -> facts.RecordCorrected:
+    kind = random.choice([1, 1, 2, 2, 3, 3, 0])
+    ref = f"e{random.randint(1, play.made + 1)}"
     return facts.RecordCorrected(ref=ref, kind=kind, fact=corrected(fact, player) if kind > 1 else None)
 
 
-# Anything at all that can be written in an Event: unknown enum values, extreme numbers, fields nobody would set.
+# Anything at all that can be written in an Event
 
 _INTEGERS = {
-    FieldDescriptor.CPPTYPE_INT32: st.sampled_from([0, 1, 2, 3, 7, 19, 255, 256, 300, 70_000, 2**31 - 1, -1, -(2**31)]),
-    FieldDescriptor.CPPTYPE_INT64: st.sampled_from([0, 1, 2, 3, 40, 10**12, 2**63 - 1, -1, -(2**63)]),
-    FieldDescriptor.CPPTYPE_ENUM: st.sampled_from([0, 1, 2, 3, 5, 9, 255, 300, 2**31 - 1, -1, -(2**31)]),
-    FieldDescriptor.CPPTYPE_BOOL: st.booleans(),
+    FieldDescriptor.CPPTYPE_INT32: [0, 1, 2, 3, 4, 7, 19, 255, 256, 300, 70_000, 2**31 - 1, -1, -(2**31)],
+    FieldDescriptor.CPPTYPE_INT64: [0, 1, 2, 3, 40, 10**12, START_MS, 2**63 - 1, -1, -(2**63)],
+    FieldDescriptor.CPPTYPE_ENUM: [0, 1, 2, 3, 5, 9, 255, 300, 2**31 - 1, -1, -(2**31)],
+    FieldDescriptor.CPPTYPE_BOOL: [False, True],
 }
-_TEXTS = st.sampled_from(["", *POINTS, "e1", "e2", "e3", "CN2002", "Li", "x", "zhao", "漢字", "Z9", "T20"])
+_TEXTS = ["", "e1", "e2", "w0", "w1", "w2", "CN2002", "Li", "zhao", "漢字", "Z9", "T20"]
 
 
-def _values(field: FieldDescriptor, depth: int) -> st.SearchStrategy[Any]:
+def _value(random: Random, field: FieldDescriptor, depth: int) -> Any:
     if field.message_type is not None:
-        return messages(field.message_type._concrete_class, depth - 1)
+        return make_message(random, field.message_type._concrete_class, depth - 1)
+    if field.type == FieldDescriptor.TYPE_BYTES:
+        return random.randbytes(random.randrange(5))
     if field.cpp_type == FieldDescriptor.CPPTYPE_STRING:
-        return st.binary(max_size=4) if field.type == FieldDescriptor.TYPE_BYTES else _TEXTS
-    return _INTEGERS[field.cpp_type]
+        return random.choice(POINTS) if random.random() < 0.5 else random.choice(_TEXTS)
+    return random.choice(_INTEGERS[field.cpp_type])
 
 
-@st.composite
-def messages(draw: st.DrawFn, kind: Any, depth: int = 3) -> Any:
+def make_message(random: Random, kind: Any, depth: int = 3) -> Any:
     """Any message of this kind."""
     made = kind()
-    if depth == 0:
+    fields = kind.DESCRIPTOR.fields
+    if depth == 0 or not fields:
         return made
-    for field in draw(st.lists(st.sampled_from(kind.DESCRIPTOR.fields), max_size=5)) if kind.DESCRIPTOR.fields else ():
-        values = _values(field, depth)
+    for _ in range(random.randrange(2 + len(fields))):
+        field = random.choice(fields)
         if field.is_repeated:
-            getattr(made, field.name).extend(draw(st.lists(values, max_size=3)))
+            getattr(made, field.name).extend(_value(random, field, depth) for _ in range(random.randrange(4)))
         elif field.message_type is not None:
-            getattr(made, field.name).CopyFrom(draw(values))
+            getattr(made, field.name).CopyFrom(_value(random, field, depth))
             getattr(made, field.name).SetInParent()
         else:
-            setattr(made, field.name, draw(values))
+            setattr(made, field.name, _value(random, field, depth))
     return made
 
 
-@st.composite
-def wild_events(draw: st.DrawFn, number: int, game_id: str = "game") -> bytes:
-    """An event of one of all types, of this game, with any values in it."""
-    made = Event(event_id=f"w{number}", game_id=game_id, at_ms=1_700_000_000_000)
-    field = draw(st.sampled_from(Event.DESCRIPTOR.oneofs_by_name["fact"].fields))
-    getattr(made, field.name).CopyFrom(draw(messages(field.message_type._concrete_class)))
-    getattr(made, field.name).SetInParent()
-    made.player = draw(st.sampled_from([0, 1, 1, 2, 2, 3, 5, 255, 300, -1, 2**31 - 1]))
-    made.source_seq = draw(st.sampled_from([0, 0, 0, 1, 2, 3, -1, -(2**63), 2**63 - 1]))
-    made.at_ms = draw(st.sampled_from([made.at_ms] * 4 + [0, -1, 2**63 - 1, -(2**63)]))
-    made.source.id = draw(st.sampled_from(["board", ""]))
-    made.by.CopyFrom(draw(messages(type(made.by), 1)))
-    return made.SerializeToString()
+def make_wild(random: Random, count: int) -> list[bytes]:
+    """Events of all types, those of play more often."""
+    made = []
+    for number in range(count):
+        event = Event(event_id=f"w{number}", game_id="game")
+        field = random.choice(FACTS[:15] + FACTS)
+        getattr(event, field.name).CopyFrom(make_message(random, field.message_type._concrete_class))
+        getattr(event, field.name).SetInParent()
+        event.player = random.choice([0, 1, 1, 1, 2, 2, 2, 3, 5, 255, 300, -1, 2**31 - 1])
+        event.source_seq = random.choice([0, 0, 0, 1, 2, 3, -1, -(2**63), 2**63 - 1])
+        event.at_ms = random.choice([START_MS] * 4 + [0, -1, 2**63 - 1, -(2**63)])
+        event.source.id = random.choice(["board", ""])
+        if random.random() < 0.5:
+            event.by.CopyFrom(make_message(random, type(event.by), 1))
+        made.append(event.SerializeToString())
+    return made

@@ -1,7 +1,7 @@
 """The board in a terminal.
 
-With colours a wooden board with round stones; without them (NO_COLOR, a pipe, a terminal that cannot) the letters X
-and O. The last move stands in round brackets, a provisional stone in square ones. A narrow terminal gets one column a
+With 256 colours a wooden board with round stones; without them (NO_COLOR, a pipe, a plain terminal) the letters X and
+O. The last move stands in round brackets, a provisional stone in square ones. A narrow terminal gets one column a
 point, and small letters for provisional stones.
 """
 
@@ -35,7 +35,8 @@ class Goban:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         size = len(self.rows)
         wide = options.max_width >= 2 * size + 7
-        coloured = console.color_system is not None and not console.no_color and options.encoding.startswith("utf")
+        has_wood = console.color_system in ("256", "truecolor") and not console.no_color
+        coloured = has_wood and options.encoding.startswith("utf")
         letters = Text(_letters(size, wide), no_wrap=True, overflow="crop")
         yield letters
         for row in range(size, 0, -1):

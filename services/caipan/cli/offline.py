@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.progress import track
+from rich.progress import Progress
 
 from caipan.cli import adjudicate as report
 from caipan.cli.console import CommandError, print_json, say_error, stderr, stdout
@@ -64,11 +66,8 @@ def adjudicate(
     if dead is not None and len(files) > 1:
         raise typer.BadParameter("--dead names the stones of one game: give one file")
     terms = Terms(edition, komi_qz, _points(dead))
-    console, progress = stdout(), stderr()
-    failed = []
-    for file in track(
-        files, "Judging", console=progress, transient=True, disable=len(files) == 1 or not progress.is_terminal
-    ):
+    console, failed = stdout(), []
+    for file in _with_progress(files):
         try:
             played = _play_file(file, terms)
         except CommandError as error:
@@ -85,6 +84,15 @@ def adjudicate(
     if failed:
         say_error(f"{len(failed)} of {len(files)} files could not be read")
         raise typer.Exit(1)
+
+
+def _with_progress(files: list[Path]) -> Iterator[Path]:
+    """The files, with a bar on the error output where that is a terminal; the output itself is left alone."""
+    console = stderr()
+    hidden = len(files) == 1 or not console.is_terminal
+    # On one terminal the reports must go above the bar; anywhere else they are none of its business.
+    with Progress(console=console, transient=True, disable=hidden, redirect_stdout=sys.stdout.isatty()) as progress:
+        yield from progress.track(files, description="Judging")
 
 
 def sgf2events(

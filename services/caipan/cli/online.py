@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -198,18 +199,21 @@ def _draw(updates: Iterator[WatchGameResponse]) -> None:
 
     console, state = stdout(), GameState()
     lines: deque[str] = deque(maxlen=_LINES_KEPT)
-    with Live(console=console, auto_refresh=False, transient=False) as live:
+    live = Live(console=console, auto_refresh=False)
+    with live if console.is_terminal else nullcontext():
         for update in updates:
             if update.HasField("snapshot"):
                 state.CopyFrom(update.snapshot)
-                if not console.is_terminal:
-                    console.print(game_view(state))
-            elif update.HasField("outcome") and follow(state, update.outcome):
-                if not console.is_terminal:
-                    tell_outcome(update.outcome)
-                lines += [outcome_of(update.outcome.verdict), *_indented(update.outcome)]
+            elif not (update.HasField("outcome") and follow(state, update.outcome)):
+                continue
             if console.is_terminal:
+                if update.HasField("outcome"):
+                    lines += [outcome_of(update.outcome.verdict), *_indented(update.outcome)]
                 live.update(Group(game_view(state), *lines), refresh=True)
+            elif update.HasField("snapshot"):
+                console.print(game_view(state))
+            else:
+                tell_outcome(update.outcome)
 
 
 def list_quarantined(address: Address = ADDRESS, json: AsJson = False) -> None:

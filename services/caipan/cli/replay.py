@@ -42,7 +42,7 @@ class Replay:
             return
         event, past = read_event(value, game_id), self._past.setdefault(game_id, [])
         assert isinstance(event, Event)  # the line was read
-        for judged in game.apply(event, value, number, past if game.wants_history(event, value) else ()):
+        for judged in game.apply(event, value, number, past if game.wants_history(event) else ()):
             if not self.until or judged.seq <= self.until:
                 yield Outcome.FromString(judged.record)
         past.append(Past(value, number))

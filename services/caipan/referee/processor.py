@@ -153,7 +153,7 @@ class Referee:
 
     async def _past(self, game: Game, event: Event | str, record: Record) -> list[Past]:
         """The earlier events of the game, where its rules ask for them."""
-        if isinstance(event, str) or game.first_offset < 0 or not game.wants_history(event, record.value):
+        if isinstance(event, str) or game.first_offset < 0 or not game.wants_history(event):
             return []
         key = game.game_id.encode()
         records = await self._log.read_key(EVENTS, key, game.first_offset, record.offset)

@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import NamedTuple
+
+from caipan.v1.event_pb2 import Event
 
 IDENTITY = 8  # bytes of a value's digest that are kept with its id
 WINDOW = 32  # events of one source whose ids are kept
@@ -17,10 +20,12 @@ PARKED_MOST = 32  # events of one game that wait
 PATIENCE_MS = 10_000  # game time for which an early event waits
 GAPS_KEPT = 64  # ranges of numbers given up that are remembered for one source
 
+_BY = b"\xa2\x06"  # the tag of Event.by, which stands last as the gateway writes it
+
 SourceKey = tuple[str, str]  # id, boot
 
 
-# An event that was judged: the seq of its outcome, and what tells its value from another one with its id.
+# An event that was judged: the seq of its outcome, and what tells it from another event with its id (`identify`).
 Known = tuple[int, bytes]
 
 
@@ -46,7 +51,7 @@ class Source:
     """What is remembered of one source and boot."""
 
     watermark: int = 0  # the highest number that was taken in order
-    recent: deque[str] = field(default_factory=deque)  # ids of the last events, oldest first
+    recent: deque[tuple[int, str]] = field(default_factory=deque)  # numbers and ids of the last events
     gaps: list[tuple[int, int]] = field(default_factory=list)  # numbers given up
     parked: list[Parked] = field(default_factory=list)  # by number
     closed: bool = False  # a newer boot was heard
@@ -72,14 +77,14 @@ class Delivery:
             source = self.sources[key] = Source()
         return source
 
-    def judged(self, event_id: str, known: Known, source: Source | None) -> None:
-        """Remembers an event: as one of the last WINDOW of its source, or for ever where it has no number."""
+    def judged(self, event_id: str, known: Known, source: Source | None, number: int) -> None:
+        """Remembers an event: while its number is one of the last WINDOW of its source, or for ever without one."""
         self.known[event_id] = known
         if source is not None:
             recent = source.recent
-            recent.append(event_id)
-            if len(recent) > WINDOW:
-                del self.known[recent.popleft()]
+            recent.append((number, event_id))
+            while recent and recent[0][0] <= source.watermark - WINDOW:
+                del self.known[recent.popleft()[1]]
 
     def park(self, source: Source, parked: Parked) -> None:
         """Lets an early event wait."""
@@ -123,6 +128,23 @@ class Delivery:
         return any(parked.at_ms + PATIENCE_MS <= latest for parked in source.parked)
 
 
+def identify(event: Event, value: bytes) -> tuple[bytes, bytes]:
+    """What tells two events of one id apart, `by` and pins left out, and the SHA-256 of the value as stored."""
+    by = event.by.ByteSize()
+    start = len(value) - by - 3
+    if by < 0x80 and value[start : start + 2] == _BY and not event.HasField("game_opened"):
+        digest = sha256(value[:start])
+        identity = digest.digest()[:IDENTITY]
+        digest.update(value[start:])
+        return identity, digest.digest()
+    bare = Event()
+    bare.CopyFrom(event)
+    bare.ClearField("by")
+    if bare.HasField("game_opened"):
+        bare.game_opened.ClearField("pins")
+    return sha256(bare.SerializeToString(deterministic=True)).digest()[:IDENTITY], sha256(value).digest()
+
+
 def give_up_before(source: Source, number: int) -> tuple[int, int] | None:
     """Waits no longer for the numbers below ``number``; returns the first and last one missing, None where none is."""
     first = source.watermark + 1
@@ -137,11 +159,12 @@ def give_up_before(source: Source, number: int) -> tuple[int, int] | None:
 def comes_late(source: Source, number: int) -> bool:
     """Whether a number at or below the watermark is new all the same: given up before, or within the window of ids.
 
-    Inside the window the id alone decides. A number that was given up is taken off the gaps.
+    Inside the window the id alone decides, unless the source uses its numbers again and again. A number that was given
+    up is taken off the gaps.
     """
     for place, (first, last) in enumerate(source.gaps):
         if first <= number <= last:
             rest = [(first, number - 1), (number + 1, last)]
             source.gaps[place : place + 1] = [(low, high) for low, high in rest if low <= high]
             return True
-    return number > source.watermark - WINDOW
+    return number > source.watermark - WINDOW and len(source.recent) < 2 * WINDOW

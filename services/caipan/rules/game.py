@@ -10,7 +10,7 @@ from hashlib import sha256
 
 from caipan.rules.act import Act, Past
 from caipan.rules.corrections import Overlay
-from caipan.rules.delivery import IDENTITY, Delivery, Known, Parked, Source, comes_late, give_up_before
+from caipan.rules.delivery import Delivery, Known, Parked, Source, comes_late, give_up_before, identify
 from caipan.rules.judge import Judge, Judged, read_event
 from caipan.rules.verdicts import notice
 from caipan.v1 import outcome_pb2 as pb
@@ -32,11 +32,8 @@ class Game(Judge):
         self.delivery = Delivery()
         self.orphans: list[Past] = []
 
-    def wants_history(self, event: Event, value: bytes) -> bool:
-        """Whether ``apply`` needs the earlier events of the game: for a correction, or an id with another value."""
-        known = self.delivery.known.get(event.event_id)
-        if known is not None:
-            return not sha256(value).digest().startswith(known[1])
+    def wants_history(self, event: Event) -> bool:
+        """Whether ``apply`` needs the earlier events of the game: it corrects the record, or a waiting event does."""
         if event.HasField("record_corrected"):
             return True
         if not self.orphans and not self.delivery.parked_count:
@@ -55,12 +52,13 @@ class Game(Judge):
             self.first_offset = offset
         delivery, event_id, number, name = self.delivery, event.event_id, event.source_seq, event.source
         kind, source_id = event.WhichOneof("fact") or "", name.id
-        act = Act(event, event_id, kind, source_id, sha256(value).digest(), offset)
+        identity, digest = identify(event, value)
+        act = Act(event, event_id, kind, source_id, digest, offset)
         if past:
             act.past = past = (*past, Past(value, offset))
         known = delivery.known.get(event_id)
         if known is not None:
-            return self._come_again(act, known)
+            return self._come_again(act, known, identity)
         if self.table is None and kind != "game_opened":
             return [self._keep_orphan(act, value)]
         out: list[Judged] = []
@@ -71,11 +69,11 @@ class Game(Judge):
             if kind == "source_resumed":
                 findings = self._resume(source, event.source_resumed.next_source_seq, out, past)
             if number != source.watermark + 1:
-                self._out_of_order(Parked(number, event.at_ms, event_id, value, offset), act, source, out)
+                self._out_of_order(Parked(number, event.at_ms, event_id, value, offset), act, identity, source, out)
                 return out
             source.watermark = number
         out.append(self.judge(act, findings))
-        delivery.judged(event_id, (self.seq, act.digest[:IDENTITY]), source)
+        delivery.judged(event_id, (self.seq, identity), source, number)
         if delivery.parked_count or self.orphans:
             self._release(out, past)
         return out
@@ -100,12 +98,10 @@ class Game(Judge):
     def _notice(self, act: Act, status: pb.Status.ValueType, seq: int = 0) -> Judged:
         return Judged(0, b"", notice(self.game_id, act, status, self.partition, seq))
 
-    def _come_again(self, act: Act, known: Known) -> list[Judged]:
+    def _come_again(self, act: Act, known: Known, identity: bytes) -> list[Judged]:
         """The id was judged before: the same value, `by` and pins aside, is a duplicate; another one a conflict."""
-        seq, identity = known
-        if act.digest.startswith(identity) or _is_same(act.event, self.find_record(act.event_id, act.past)):
-            return [self._notice(act, pb.STATUS_DUPLICATE, seq)]
-        return self._conflict(act)
+        seq, judged = known
+        return [self._notice(act, pb.STATUS_DUPLICATE, seq)] if identity == judged else self._conflict(act)
 
     def _conflict(self, act: Act) -> list[Judged]:
         """Another event with this id came before: this one has no effect, but its number is heard."""
@@ -131,17 +127,17 @@ class Game(Judge):
         )
         return self.chain(act)
 
-    def _out_of_order(self, event: Parked, act: Act, source: Source, out: list[Judged]) -> None:
+    def _out_of_order(self, event: Parked, act: Act, identity: bytes, source: Source, out: list[Judged]) -> None:
         """A number that is not the next one of its source: it waits, comes late, or came before."""
         if event.number <= source.watermark:
             if comes_late(source, event.number):
                 late = pb.Finding(clause="REG order", kind=pb.FINDING_KIND_LATE_IN_SOURCE)
                 out.append(self.judge(act, (late,)))
-                self.delivery.judged(event.event_id, (self.seq, act.digest[:IDENTITY]), source)
+                self.delivery.judged(event.event_id, (self.seq, identity), source, event.number)
             else:
                 out.append(self._notice(act, pb.STATUS_DUPLICATE))
         elif (waiting := self.delivery.waiting(source, event.event_id)) is not None:
-            if waiting.value == event.value or _is_same(act.event, Event.FromString(waiting.value)):
+            if identity == identify(Event.FromString(waiting.value), waiting.value)[0]:
                 out.append(self._notice(act, pb.STATUS_DUPLICATE))
             else:
                 out.extend(self._conflict(act))
@@ -170,31 +166,17 @@ class Game(Judge):
         self, parked: Parked, source: Source, out: list[Judged], past: Sequence[Past], findings: tuple[pb.Finding, ...]
     ) -> None:
         """Judges an event that waited."""
-        event, digest = Event.FromString(parked.value), sha256(parked.value).digest()
+        event = Event.FromString(parked.value)
+        identity, digest = identify(event, parked.value)
         kind = event.WhichOneof("fact") or ""
         act = Act(event, parked.event_id, kind, event.source.id, digest, parked.offset)
         act.past = past
         known = self.delivery.known.get(parked.event_id)
         if known is not None:
-            out.extend(self._come_again(act, known))
+            out.extend(self._come_again(act, known, identity))
             return
         out.append(self.judge(act, findings))
-        self.delivery.judged(parked.event_id, (self.seq, digest[:IDENTITY]), source)
-
-
-def _is_same(event: Event, record: Event | None) -> bool:
-    """Whether two events say the same, whoever reported them and whatever was pinned."""
-    if record is None:
-        return False
-    bare = []
-    for one in (event, record):
-        copy = Event()
-        copy.CopyFrom(one)
-        copy.ClearField("by")
-        if copy.HasField("game_opened"):
-            copy.game_opened.ClearField("pins")
-        bare.append(copy)
-    return bare[0] == bare[1]
+        self.delivery.judged(parked.event_id, (self.seq, identity), source, parked.number)
 
 
 def _gap_finding(gap: tuple[int, int] | None) -> tuple[pb.Finding, ...]:

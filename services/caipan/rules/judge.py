@@ -110,7 +110,10 @@ class Judge:
             self._handle(act)
         if findings:
             act.findings = [*findings, *act.findings]
-        return self.chain(act)
+        judged = self.chain(act)
+        if self.overlay is not None:
+            self._judge_missed(act, self.overlay)
+        return judged
 
     def _step(self, act: Act) -> None:
         """Moves game time, or says why not."""
@@ -223,7 +226,7 @@ class Judge:
         raise NotImplementedError
 
     def _judge_overlaid(self, act: Act, overlay: Overlay) -> None:
-        """Judges what happened instead of a record, and what happened right after it."""
+        """Judges what happened instead of a record."""
         if act.event_id == overlay.until:
             raise ReachedError
         self.heard.step(act)
@@ -233,13 +236,18 @@ class Judge:
             self._handle(act)
         elif isinstance(instead, CorrectedFact):
             self._judge_corrected(instead, act, act)
-        for correction_id, inserted in overlay.inserted.get(act.event_id, ()):
-            extra = Act(act.event, correction_id, "", act.source, b"", act.offset)
-            self._judge_corrected(inserted, act, extra)
-            if overlay.until:
-                overlay.verdicts[correction_id] = verdict_of(self.game_id, 0, self.table, extra)
-            else:
+        if not overlay.until:  # a record that waited while it was corrected: its one verdict tells all
+            for correction_id, missed in overlay.inserted.get(act.event_id, ()):
+                extra = Act(act.event, correction_id, "", act.source, b"", act.offset)
+                self._judge_corrected(missed, act, extra)
                 act.join(extra)
+
+    def _judge_missed(self, act: Act, overlay: Overlay) -> None:
+        """Judges what happened right after a record, in a history that is judged again."""
+        for correction_id, missed in overlay.inserted.get(act.event_id, ()) if overlay.until else ():
+            extra = Act(act.event, correction_id, "", act.source, b"", act.offset)
+            self._judge_corrected(missed, act, extra)
+            overlay.verdicts[correction_id] = verdict_of(self.game_id, 0, self.table, extra)
 
     def _judge_corrected(self, corrected: CorrectedFact, record: Act, act: Act) -> None:
         """Judges the fact of a correction; what it does not say is as the record says."""

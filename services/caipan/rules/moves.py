@@ -74,6 +74,8 @@ def _set_stone(table: Table, act: Act, index: int, colour: Colour, player: Colou
     if captured:
         act.take([table.names[stone] for stone in captured])
         table.captured[other(colour)] += len(captured)
+        for taken in captured:
+            table.lifted.pop(taken, None)
         if table.watches_captures:
             table.due, table.due_from = frozenset(captured), player
     elif not board.units[index].liberties:  # type: ignore[union-attr]  # the stone stands there
@@ -150,7 +152,8 @@ def _take_back(table: Table, act: Act, index: int, player: Colour) -> bool:
     taken_back = [stone.index for stone in gone if stone.moving_is_takeback and stone.index != index]
     mine = {point for point, side in table.lifted.items() if side == player}
     last, colour = table.history.last()
-    if last in mine and colour == player and not table.provisional:
+    undone = last in mine and colour == player and not table.provisional
+    if undone and not table.history.cells(table.history.length - 1)[index]:  # its captures may fill the new point
         mine.remove(last)
         del table.lifted[last]
         taken_back.append(last)

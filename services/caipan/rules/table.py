@@ -161,7 +161,8 @@ class Table:
 
     def drop_lifted(self, act: Act) -> list[Provisional]:
         """Takes off the provisional stones that were lifted again; what they captured comes back. Returns them."""
-        gone = [stone for stone in self.provisional if stone.index in self.lifted]
+        lying = {stone.index: stone for stone in self.provisional}  # a point can have held an earlier one
+        gone = [stone for stone in lying.values() if stone.index in self.lifted]
         if gone:
             self.set_again([stone for stone in self.provisional if stone not in gone], act)
             for stone in gone:

@@ -146,20 +146,23 @@ class KnownEvent(_message.Message):
     EVENT_ID_FIELD_NUMBER: _builtins.int
     SEQ_FIELD_NUMBER: _builtins.int
     IDENTITY_FIELD_NUMBER: _builtins.int
+    NUMBER_FIELD_NUMBER: _builtins.int
     event_id: _builtins.str
     seq: _builtins.int
     identity: _builtins.bytes
-    """First bytes of the SHA-256 of its value."""
+    """First bytes of the SHA-256 of its value, `by` and pins left out."""
+    number: _builtins.int
     def __init__(
         self,
         *,
         event_id: _builtins.str = ...,
         seq: _builtins.int = ...,
         identity: _builtins.bytes = ...,
+        number: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["event_id", b"event_id", "identity", b"identity", "seq", b"seq"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["event_id", b"event_id", "identity", b"identity", "number", b"number", "seq", b"seq"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

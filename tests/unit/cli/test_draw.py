@@ -67,6 +67,11 @@ def test_a_terminal_narrower_than_the_board_loses_columns_and_nothing_wraps() ->
     assert all(len(line) <= 8 for line in lines)
 
 
+def test_a_terminal_of_few_colours_gets_letters(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert drawn(Goban(ROWS), force_terminal=True, color_system="standard")[1] == " 9  X . . . . . . . .  9"
+
+
 def test_with_colours_the_stones_are_round(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
     lines = drawn(Goban(ROWS), force_terminal=True, color_system="truecolor")

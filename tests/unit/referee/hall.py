@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -181,6 +182,14 @@ async def written(log: EventLog) -> dict[bytes, list[bytes]]:
 
 def without_repeats(outcomes: dict[bytes, list[bytes]]) -> dict[bytes, list[bytes]]:
     return {key: list(dict.fromkeys(values)) for key, values in outcomes.items()}
+
+
+async def assert_judged_once(log: EventLog) -> None:
+    """Each outcome stands as the rules give it, and no more often; of two equal notices one may be missing."""
+    stands, expected = await written(log), await judged_alone(log)
+    assert without_repeats(stands) == without_repeats(expected)
+    for key, values in stands.items():
+        assert Counter(values) <= Counter(expected[key]), key
 
 
 def numbers(values: list[bytes]) -> list[int]:

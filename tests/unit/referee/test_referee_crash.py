@@ -19,6 +19,7 @@ from .hall import (
     EVENTS,
     PARTITIONS,
     STATE,
+    assert_judged_once,
     judge_all,
     judged_alone,
     quarantine_of,
@@ -73,7 +74,7 @@ async def test_a_crash_at_any_write_repeats_nothing_and_leaves_no_gap(day: Path,
                 with pytest.raises(Crash):
                     await deliver(faulty, partition)
                 await judge_all(log)
-                assert await written(log) == await judged_alone(log), f"{when} write {number}"
+                await assert_judged_once(log)
 
 
 async def test_a_crash_of_the_recovery_itself_repeats_nothing_either(
@@ -90,7 +91,7 @@ async def test_a_crash_of_the_recovery_itself_repeats_nothing_either(
                     await referee_of(faulty, 2, **SETTINGS)
             assert (await log.restore(STATE, 2))[0] > 0
             await judge_all(log)
-            assert await written(log) == await judged_alone(log)
+            await assert_judged_once(log)
 
 
 async def test_what_is_quarantined_twice_has_the_same_bytes(day: Path) -> None:
@@ -166,7 +167,7 @@ async def test_a_stop_at_any_moment_repeats_nothing(day: Path) -> None:
             next_offset, _ = await log.restore(STATE, 2)
             assert next_offset == referee.guard.next_offset
             await judge_all(log)
-            assert await written(log) == await judged_alone(log)
+            await assert_judged_once(log)
 
 
 async def test_a_stop_while_the_log_fails_keeps_the_earlier_checkpoint(day: Path) -> None:
@@ -183,4 +184,4 @@ async def test_a_stop_while_the_log_fails_keeps_the_earlier_checkpoint(day: Path
         await referee.close()
         assert await log.restore(STATE, 2) == before
         await judge_all(log)
-        assert await written(log) == await judged_alone(log)
+        await assert_judged_once(log)

@@ -21,14 +21,13 @@ from .hall import (
     EVENTS,
     PARTITIONS,
     STATE,
+    assert_judged_once,
     incidents,
     interleaved,
-    judged_alone,
     opened,
     record,
     stone,
     write,
-    written,
 )
 
 TIMEOUT_S = 60  # only so that a test which would wait for ever ends
@@ -68,7 +67,7 @@ async def test_it_is_ready_when_all_that_was_there_is_judged(log: EventLog) -> N
     async with running(service):
         await asyncio.wait_for(service.ready.wait(), TIMEOUT_S)
         assert judged_up_to(service, await ends(log))
-        assert await written(log) == await judged_alone(log)
+        await assert_judged_once(log)
 
 
 async def test_it_judges_what_comes_and_stops_with_a_checkpoint_of_everything(log: EventLog) -> None:
@@ -87,7 +86,7 @@ async def test_it_judges_what_comes_and_stops_with_a_checkpoint_of_everything(lo
     async with running(again):
         await asyncio.wait_for(again.ready.wait(), TIMEOUT_S)
         assert judged_up_to(again, await ends(log))
-    assert await written(log) == await judged_alone(log)
+    await assert_judged_once(log)
 
 
 async def test_a_checkpoint_follows_a_change_though_events_keep_coming(log: EventLog) -> None:
@@ -125,7 +124,7 @@ async def test_a_stop_under_load_and_another_start_repeat_nothing(log: EventLog)
     service = RefereeService(log)
     async with running(service):
         await asyncio.wait_for(service.ready.wait(), TIMEOUT_S)
-    assert await written(log) == await judged_alone(log)
+    await assert_judged_once(log)
 
 
 async def test_a_locked_file_delays_the_verdicts_and_loses_none(tmp_path: Path) -> None:
@@ -143,7 +142,7 @@ async def test_a_locked_file_delays_the_verdicts_and_loses_none(tmp_path: Path) 
                     assert not service.ready.is_set()
                     other.execute("ROLLBACK")
                     await asyncio.wait_for(service.ready.wait(), TIMEOUT_S)
-        assert await written(log) == await judged_alone(log)
+        await assert_judged_once(log)
 
 
 async def test_a_log_that_cannot_be_mended_ends_it(log: EventLog) -> None:

@@ -235,6 +235,16 @@ def test_a_correction_again_is_a_duplicate() -> None:
     assert (play.status, play.digest) == ("DUPLICATE", digest)
 
 
+def test_a_redelivery_by_another_reporter_does_not_shift_the_revisions() -> None:
+    play = Play(9)
+    made = play.make(stone("E5"), "B")
+    play.send(made)
+    made.by.person = "zhao"
+    assert play.send(made).status == "DUPLICATE"
+    play.stone("W", "C3").retract(play.last_id)
+    assert [revision.seq for revision in play.verdict.revised] == [3]
+
+
 def test_a_slip_with_a_wrong_time_leaves_no_trace_in_game_time() -> None:
     play = Play(9).stone("B", "E5", at=0).stone("W", "C3", at=5 * 3_600_000).retract("e3", at=9_000)
     assert play.stone("W", "C4", at=10_000).found == []
