@@ -55,6 +55,12 @@ proto-fresh: setup ## whether the generated stubs are those of the protos
 breaking: setup ## reports what breaks readers of the last commit's protos (no failure before v1.0)
 	@$(BIN)/buf breaking --against '.git#ref=HEAD' || echo "buf breaking: reported above; the schema may change until v1.0"
 
+bench: setup ## speed and size, each beside its yardstick
+	@cd tests && ../$(BIN)/python -m bench
+
+golden: setup ## writes the golden logs again; say in CHANGELOG under "verdicts" why
+	@$(BIN)/python tests/golden/make_golden.py
+
 lock: ## pins the newest versions (needs uv)
 	@for f in run dev; do uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header requirements/$$f.in -o requirements/$$f.txt; done
 

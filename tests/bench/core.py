@@ -38,22 +38,28 @@ def figures() -> list[Figure]:
     many_events = sum(len(log) for _, log in many)
     best = _best(games, logs, many)
     mill = moves / best.mill
-    per_move = f"sgfmill {mill:,.0f}/s"
+
+    def against_mill(name: str, count: int, seconds: float, goal: float) -> Figure:
+        speed = count / seconds
+        return Figure(f"{name}/s", f"{speed:,.0f}", f"sgfmill {mill:,.0f}/s", speed / mill, goal, False)
+
     return [
-        Figure("board with repetition, moves/s", f"{moves / best.board:,.0f}", per_move, moves / best.board / mill, 6, False),
-        Figure("fold, stone and press, events/s", f"{events / best.fold:,.0f}", per_move, events / best.fold / mill, 0.8, False),
-        Figure("fold, 500 games in turn, events/s", f"{many_events / best.many:,.0f}", per_move, many_events / best.many / mill, 0.65, False),
+        against_mill("board with repetition, moves", moves, best.board, 6),
+        against_mill("fold, stone and press, events", events, best.fold, 0.8),
+        against_mill("fold, 500 games in turn, events", many_events, best.many, 0.65),
         *_one_game(next(log for log in logs if len(log[1]) > 600)),
     ]
 
 
 def _best(games: list[Record], logs: list[tuple[str, list[bytes]]], many: list[tuple[str, list[bytes]]]) -> Best:
     """Runs yardstick and ours in turn, so that both see the same machine."""
-    runs = [
-        Best(_time(lambda: _mill(games)), _time(lambda: _board(games)), _time(lambda: _fold(logs)), 0) for _ in range(ROUNDS)
-    ]
+    mill, board, fold = [], [], []
+    for _ in range(ROUNDS):
+        mill.append(_time(lambda: _mill(games)))
+        board.append(_time(lambda: _board(games)))
+        fold.append(_time(lambda: _fold(logs)))
     in_turn = min(_time(lambda: _fold_in_turn(many)) for _ in range(2))
-    return Best(min(r.mill for r in runs), min(r.board for r in runs), min(r.fold for r in runs), in_turn)
+    return Best(min(mill), min(board), min(fold), in_turn)
 
 
 def _time(work: Callable[[], object]) -> float:

@@ -127,6 +127,11 @@ def test_s0_h_free_handicap_stones_are_the_set_up_until_whites_first_move() -> N
     assert (play.number, play.turn, play.all_found) == (2, "W", [])
 
 
+def test_s0_h_a_pass_of_white_closes_the_set_up_like_a_stone() -> None:
+    play = Play(handicap=3, handicap_placement=2).stone("B", "D4").pass_("W").stone("B", "Q16")
+    assert (play.number, play.turn, play.all_found) == (2, "W", [])
+
+
 def test_s0_h_black_stones_beyond_a_closed_set_up_are_moves_out_of_turn() -> None:
     play = Play(handicap=2, handicap_placement=2).stone("B", "D4").stone("W", "D16").stone("B", "Q16").stone("B", "K10")
     assert play.all_found == ["CN2002 17.2 OUT_OF_TURN"]

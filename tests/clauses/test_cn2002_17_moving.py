@@ -83,6 +83,22 @@ def test_cn2002_17_3_lifting_and_returning_to_the_same_point_is_no_takeback() ->
     assert (play.all_found, play.turn, play.number, play.provisional) == ([], "B", 2, [])
 
 
+def test_cn2002_17_3_a_forbidden_stone_moved_to_another_point_is_a_takeback() -> None:
+    play = Play(9).moves("B E5, W A2, B J9, W B1, B A1").lifted("B", "A1").stone("B", "D5")
+    assert (play.found, play.turn, play.provisional) == (["CN2002 17.3 TAKEBACK"], "B", ["D5"])
+
+
+def test_cn2002_17_3_a_second_move_set_elsewhere_is_still_a_second_move_and_no_takeback() -> None:
+    play = Play().moves("B Q16, B D17").lifted("B", "D17").stone("B", "D16")
+    assert (play.found, play.turn, play.provisional) == (["CN2002 17.2 OUT_OF_TURN"], "W", ["D16"])
+
+
+def test_cn2002_17_3_the_move_before_a_second_one_is_not_taken_back_but_moved() -> None:
+    play = Play().moves("B Q16, B D17").lifted("B", "Q16").stone("B", "Q17")
+    assert play.found == ["CN2002 17.5 MOVED_STONE", "CN2002 17.2 OUT_OF_TURN"]
+    assert (play.at("Q16"), play.provisional) == ("X", ["D17", "Q17"])
+
+
 def test_cn2002_17_3_a_stone_only_lifted_stays_in_force() -> None:
     play = Play().moves("B Q16, W R4").lifted("W", "R4")
     assert (play.found, play.at("R4"), play.turn) == ([], "O", "B")
@@ -108,9 +124,9 @@ def test_cn2002_17_3_a_dropped_stone_picked_up_and_set_elsewhere_leaves_one_ston
     assert (play.stones(), play.number) == ({"D5": "X", "C3": "O"}, 2)
 
 
-def test_cn2002_17_3_picking_a_dropped_stone_up_moves_no_earlier_stone() -> None:
+def test_cn2002_17_3_a_dropped_stone_picked_up_is_no_takeback_and_its_player_still_on_turn() -> None:
     play = Play().stone("B", "E7", manner="DROPPED").lifted("B", "E7").stone("B", "D5")
-    assert "CN2002 17.5 MOVED_STONE" not in play.found
+    assert (play.found, play.stones(), play.turn) == ([], {"D5": "X"}, "W")
 
 
 def test_cn2002_17_2_a_second_move_lifted_again_before_the_opponent_moves_leaves_no_trace() -> None:
@@ -169,6 +185,11 @@ def test_cn2002_17_4_at_the_skew_two_sources_are_decidable(press_ms: int, kinds:
     assert play.found == kinds
 
 
+def test_cn2002_17_4_at_the_skew_a_press_that_came_first_in_the_log_is_decidable_too() -> None:
+    play = timed(clock_skew_ms=1000).press("B", at=t("10:01")).stone("B", "Q16", at=t("10:00"))
+    assert not [kind for kind in play.all_found if "17.4" in kind]
+
+
 def test_cn2002_17_4_one_source_knows_its_own_order_whatever_the_skew() -> None:
     play = timed(clock_skew_ms=1000).stone("B", "Q16", at=t("10:00")).press("B", at=t("10:00.3"), source="board")
     assert play.found == []
@@ -183,6 +204,12 @@ def test_cn2002_17_4_a_press_of_the_side_not_on_turn_accuses_nobody() -> None:
 
 def test_cn2002_17_4_a_press_that_arrives_after_the_opponents_stone_belongs_to_the_move_before_it() -> None:
     play = timed().stone("B", "E5", at=0).stone("W", "C3", at=t("0:10")).press("B", at=t("0:01"))
+    play.stone("B", "G7", at=t("0:20"))
+    assert "CN2002 17.4 EARLY_PRESS" not in play.all_found
+
+
+def test_cn2002_17_4_a_press_that_arrives_after_the_opponents_pass_belongs_to_the_move_before_it() -> None:
+    play = timed().stone("B", "E5", at=0).pass_("W", at=t("0:10")).press("B", at=t("0:01"))
     play.stone("B", "G7", at=t("0:20"))
     assert "CN2002 17.4 EARLY_PRESS" not in play.all_found
 
@@ -225,6 +252,11 @@ def test_cn2002_17_5_the_own_last_stone_is_no_takeback_once_the_opponent_moved()
 def test_cn2002_17_5_a_stone_put_back_has_not_moved() -> None:
     play = Play().moves("B D10, W Q4, B Q16, W D4").lifted("B", "D10").stone("B", "D10").stone("B", "R3")
     assert (play.all_found, play.number, play.turn) == ([], 5, "W")
+
+
+def test_cn2002_17_5_a_lifted_stone_that_is_then_captured_has_not_moved() -> None:
+    play = Play(9).moves("B A1, W A2, B E5").lifted("B", "A1").moves("W B1, B G7")
+    assert (play.all_found, play.taken) == ([], (1, 0))
 
 
 def test_cn2002_17_5_lifting_from_an_empty_point_changes_nothing() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from support.boards import play_on_wall
 from support.play import Play
 
 D5_TAKES_D4 = "B D3, W D4, B C4, W E6, B E4, W Q16, B D5"
@@ -41,6 +42,21 @@ def test_cn2002_18_1_the_stone_put_back_needs_no_further_word() -> None:
 
 def test_cn2002_18_1_is_judged_though_captures_are_not_observed() -> None:
     assert Play().moves(D5_TAKES_D4).captured("B", "E6").found == ["CN2002 18.1 WRONG_REMOVAL"]
+
+
+def test_cn2002_18_1_taking_dead_stones_off_for_the_count_is_no_wrong_removal() -> None:
+    play = play_on_wall(14, "DEAD", observed=["CAPTURES"]).pass_("B").pass_("W").dead("B", "C3").answer_dead("W")
+    play.captured("B", "C3").lifted("W", "K1")
+    assert (play.all_found, play.result.black_qz) == ([], 740)
+
+
+def test_cn2002_18_2_a_stone_that_was_off_already_is_not_left_when_it_is_taken() -> None:
+    play = Play(9, observed=["CAPTURES", "PRESSES"], black=["E4"], white=["E5"], to_move="B")
+    play.stone("B", "D5").captured("B", "E5").press("B")
+    assert play.all_found == ["CN2002 18.1 WRONG_REMOVAL"]
+    play.stone("W", "A1").press("W").stone("B", "F5").press("B").stone("W", "A2").press("W").stone("B", "E6").press("B")
+    assert play.all_found == ["CN2002 18.1 WRONG_REMOVAL"]
+    assert play.at("E5") == "."
 
 
 def test_cn2002_18_2_a_captured_stone_left_at_the_press_is_found() -> None:

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 
 import pytest
+
 from caipan.eventlog import TOPICS, EventLog, LogUnavailable, NewRecord, Record, UnknownTopic, partition_of
 
 GAMES = "game-events"

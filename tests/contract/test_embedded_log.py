@@ -16,6 +16,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
+
 from caipan.eventlog import LogFull, LogUnavailable, NewRecord, Record, WrongLog
 from caipan.eventlog import embedded as adapter
 from caipan.eventlog.embedded import EmbeddedLog

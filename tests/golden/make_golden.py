@@ -2,7 +2,7 @@
 
 ``logs/NAME.jsonl`` holds the records of a log, one a line: an event in protobuf JSON, or {"raw": base64} for what is no
 event. ``logs/NAME.expected.jsonl`` holds what becomes of them: seq, status, findings, head and state digest of each
-outcome and notice. ``games/`` has real games; their moves are facts and stay, what is expected of them is written again.
+outcome and notice. ``games/`` has real games: their moves are facts and stay, what is expected is written again.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import base64
 import json
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ FOLDER = Path(__file__).parent
 sys.path.insert(0, str(FOLDER.parent))
 
 from google.protobuf import json_format  # noqa: E402
+from google.protobuf.message import DecodeError  # noqa: E402
 from scenarios import SCENARIOS  # noqa: E402
 from support.events import found, status_of  # noqa: E402
 from support.play import board_rows, replay  # noqa: E402
@@ -55,12 +57,10 @@ def write_log(file: Path, records: Iterable[bytes]) -> None:
 
 def _line(record: bytes) -> Line:
     """An event as JSON where that gives the same bytes again, else the bytes."""
-    try:
-        line = json_format.MessageToDict(Event.FromString(record))
+    with suppress(DecodeError):
+        line: Line = json_format.MessageToDict(Event.FromString(record))
         if line and _record(line) == record:
             return line
-    except Exception as error:  # what is no event is kept as it is
-        print(f"kept raw: {type(error).__name__}")
     return {"raw": base64.b64encode(record).decode()}
 
 

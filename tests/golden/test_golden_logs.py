@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -9,10 +10,12 @@ from pathlib import Path
 
 import make_golden
 import pytest
+from support import oracle
 from support.play import replay
 
 from caipan.rules.game import Past
 from caipan.v1 import outcome_pb2 as pb
+from caipan.v1.event_pb2 import Event
 
 UNREACHABLE = {"UNSPECIFIED", "PASSES_DO_NOT_END"}  # the second under other editions only
 
@@ -31,6 +34,28 @@ def test_a_golden_log_is_what_its_scenario_says(name: str) -> None:
 @pytest.mark.parametrize("name", make_golden.game_names())
 def test_a_real_game_has_the_board_the_repetitions_and_the_head_it_had(name: str) -> None:
     assert make_golden.check_game(name) == []
+
+
+@pytest.mark.parametrize("name", make_golden.game_names())
+def test_what_is_expected_of_a_real_game_is_what_a_naive_program_comes_to(name: str) -> None:
+    file = make_golden.FOLDER / "games" / f"{name}.jsonl"
+    events = [Event.FromString(record) for record in make_golden.read_log(file)]
+    opening, marks = events[0].game_opened, {1: "X", 2: "O"}
+    stones = {oracle.point(point): "X" for point in opening.initial_black}
+    stones |= {oracle.point(point): "O" for point in opening.initial_white}
+    seen, taken, repetitions = [stones], {"X": 0, "O": 0}, []
+    moves = [event for event in events if event.HasField("stone_placed")]
+    for number, move in enumerate(moves, start=1):
+        mark = marks[move.player]
+        stones, gone = oracle.play(stones, oracle.point(move.stone_placed.point), mark, 19)
+        taken["X" if mark == "O" else "O"] += len(gone)
+        if stones in seen:
+            repetitions.append([number, seen.index(stones)])
+        seen.append(stones)
+    expected = json.loads((make_golden.FOLDER / "games" / f"{name}.expected.json").read_text())
+    assert expected["board"] == oracle.rows(stones, 19)
+    assert expected["captured"] == {"black": taken["X"], "white": taken["O"]}
+    assert expected["repetitions"] == repetitions
 
 
 def test_a_poisoned_log_is_found_out_at_its_seq() -> None:

@@ -37,6 +37,7 @@ def opened(
     observed: Iterable[str] = (),
     players: Iterable[str] = (),
     officials: Iterable[tuple[str, str]] = (),
+    colours: tuple[str, str] | None = None,
     **regulations: Any,
 ) -> GameOpened:
     """A pinned game.opened of an untimed game by CN2002; ``regulations`` are fields of Regulations."""
@@ -54,6 +55,8 @@ def opened(
     )
     for person, role in officials:
         message.officials.add(person=person, role=Role.Value(f"ROLE_{role}"))
+    if colours:
+        message.colours.black, message.colours.white = colours
     message.pins.CopyFrom(pin(message))
     return message
 

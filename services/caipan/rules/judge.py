@@ -13,6 +13,7 @@ from caipan.rules.act import Act, Past
 from caipan.rules.corrections import Correction, Overlay, apply_correction, revisions, why_not
 from caipan.rules.digest import first_head, next_head, state_digest
 from caipan.rules.gametime import APART, GameTime
+from caipan.rules.officials import why_not_seat
 from caipan.rules.opening import CannotOpenError, open_table
 from caipan.rules.points import SEATS
 from caipan.rules.table import Table, tell_changes
@@ -26,6 +27,7 @@ from caipan.rules.verdicts import (
     verdict_of,
 )
 from caipan.v1 import outcome_pb2 as pb
+from caipan.v1.common_pb2 import ROLE_PLAYER
 from caipan.v1.event_pb2 import Event
 from caipan.v1.facts_pb2 import CorrectedFact
 
@@ -142,6 +144,9 @@ class Judge:
         kind, table = act.kind, self.table
         handler = _HANDLERS.get(kind)
         if handler is not None and table is not None:
+            if act.event.by.role == ROLE_PLAYER and (reason := why_not_seat(table, act.event.by, act.player)):
+                act.refuse(pb.STATUS_REFUSED, reason)
+                return
             handler(table, act)
             if act.before is not None:
                 tell_changes(table, act.before, act)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from caipan.rules.act import Act
+from caipan.rules.points import BLACK, WHITE, Colour
 from caipan.rules.table import Table
 from caipan.v1.common_pb2 import ROLE_ARBITER, ROLE_CHIEF, ROLE_DEPUTY, Actor
 
@@ -12,6 +13,21 @@ ARBITERS = (ROLE_ARBITER, ROLE_DEPUTY, ROLE_CHIEF)
 def official_appointed(table: Table, act: Act) -> None:
     """From here on the person holds the role in this game."""
     table.name(table.officials | {(act.fact.person, act.fact.role)}, table.colours)
+
+
+def why_not_seat(table: Table, by: Actor, player: Colour) -> str:
+    """Why a person in the role PLAYER may not act for this seat; empty where it is the own one (rules 7.1).
+
+    Until colours are given, each of the two players may hold either seat.
+    """
+    colours = table.colours
+    if colours is None:
+        persons = set(table.opened.players)
+    else:
+        persons = {person for person, seat in ((colours.black, BLACK), (colours.white, WHITE)) if player in (0, seat)}
+    if by.person in persons or not persons:
+        return ""
+    return f"{by.person!r} plays on this board as somebody else or not at all: a PLAYER acts for the own seat"
 
 
 def is_arbiter(table: Table, by: Actor) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from caipan.record import Move, read_record
 
 MOVES = (Move("B", "Q16"), Move("W", "D4"))

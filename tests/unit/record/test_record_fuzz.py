@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
-from caipan.record import GameRecord, parse_komi, parse_result, read_record
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from caipan.record import GameRecord, parse_komi, parse_result, read_record
 
 SOUND = (
     "(;GM[1]FF[4]CA[UTF-8]SZ[19]PB[范西屏]PW[施襄夏]KM[375]HA[0]RE[黑胜]RU[Chinese]\n;AB[dp][pd:pe]AW[dd][pp]AE[pe]PL[W]\n"

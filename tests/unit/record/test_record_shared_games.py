@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from caipan.record import Unit, parse_komi, parse_result, read_record
 
 GAMES = Path(__file__).parents[3].parent / "shared" / "games"

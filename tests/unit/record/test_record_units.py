@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from caipan.record import Komi, ResultKind, Unit, parse_komi, parse_result
 from hypothesis import given
 from hypothesis import strategies as st
+
+from caipan.record import Komi, ResultKind, Unit, parse_komi, parse_result
 
 ZI = Komi(15, Unit.ZI)
 MU = Komi(15, Unit.MU)

@@ -108,6 +108,23 @@ def test_whatever_is_in_force_is_in_the_digest() -> None:
     assert len(set(digests)) == len(digests)
 
 
+def test_what_lies_on_the_table_against_the_board_in_force_is_in_the_digest() -> None:
+    """Captured stones left lying, and stones in force that are off, against the same board in order."""
+    taken = "B A2, W A1, B B1"
+    in_order = Play(9, observed=["CAPTURES"]).moves(taken).captured("B", "A1").stone("W", "E5")
+    left = Play(9, observed=["CAPTURES"]).moves(taken).stone("W", "E5")
+    missing = Play(9, observed=["CAPTURES"]).moves(taken).captured("B", "A1", "A2").stone("W", "E5")
+    assert in_order.stones() == left.stones() == missing.stones()
+    assert len({in_order.digest, left.digest, missing.digest}) == 3
+
+
+def test_a_press_that_finds_captures_left_changes_the_digest() -> None:
+    play = Play(9, observed=["CAPTURES", "PRESSES"]).moves("B A2, W A1, B B1")
+    before = play.digest
+    assert play.press("B").found == ["CN2002 18.2 CAPTURES_LEFT"]
+    assert play.verdict.state_digest == play.digest != before
+
+
 def test_what_changes_nothing_in_force_leaves_the_digest() -> None:
     play = Play(9).moves("B E5, W C3")
     before = play.digest

@@ -141,6 +141,11 @@ def test_another_source_may_not() -> None:
     assert "arbiter" in play.verdict.reason
 
 
+def test_two_events_without_a_source_have_none_in_common() -> None:
+    play = Play(9).stone("B", "E5", source="", seq=0).retract("e2", source="", seq=0)
+    assert (play.status, play.stones()) == ("REFUSED", {"E5": "X"})
+
+
 def test_an_arbiter_of_the_game_may() -> None:
     play = Play(9, officials=[("zhao", "ARBITER")]).stone("B", "E5").retract("e2", source="tablet", by=arbiter("zhao"))
     assert (play.status, play.stones()) == ("FOLDED", {})
@@ -243,6 +248,15 @@ def test_a_redelivery_by_another_reporter_does_not_shift_the_revisions() -> None
     assert play.send(made).status == "DUPLICATE"
     play.stone("W", "C3").retract(play.last_id)
     assert [revision.seq for revision in play.verdict.revised] == [3]
+
+
+def test_a_correction_with_an_id_used_long_before_loses_nothing() -> None:
+    play = Play(9).stone("B", "E5", id="x")
+    for _ in range(50):
+        play.lifted("W", "A9")
+    play.stone("W", "C3").stone("B", "G7")
+    play.retract(play.last_id, id="x")
+    assert play.stones() in ({"E5": "X", "C3": "O"}, {"E5": "X", "C3": "O", "G7": "X"})
 
 
 def test_a_slip_with_a_wrong_time_leaves_no_trace_in_game_time() -> None:

@@ -255,6 +255,14 @@ def test_an_event_near_the_watermark_is_known_though_many_late_ones_came() -> No
     assert (play.status, play.found) == ("DUPLICATE", [])
 
 
+def test_a_resume_that_releases_its_own_id_raises_nothing() -> None:
+    play = Play(9)
+    play.send(play.make(stone("E5"), "B", id="x", seq=2))
+    play.say(facts.SourceResumed(next_source_seq=59), id="x", seq=1)
+    assert play.at("E5") == "X"
+    assert "REG order ID_CONFLICT" in play.all_found
+
+
 def test_numbers_of_another_boot_are_its_own() -> None:
     play = Play(9).stone("B", "E5", boot="1").stone("W", "C3", boot="2").stone("B", "G7", boot="2")
     assert (play.all_found, play.number) == ([], 3)

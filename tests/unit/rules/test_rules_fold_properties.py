@@ -18,12 +18,14 @@ from caipan.v1 import facts_pb2 as facts
 from caipan.v1.event_pb2 import Event
 from caipan.v1.outcome_pb2 import STATUS_DUPLICATE, Outcome, Verdict
 
+PARTITION, FIRST = 5, 7  # where the games of these tests stand in the log
+
 
 def judged(log: list[bytes], cut: int | None = None, always: bool = False) -> tuple[Game, list[bytes]]:
     """The fold of a log and its records; ``cut``: the game goes through its snapshot there."""
-    game, records, past = Game("game", 0), [], []
-    for offset, value in enumerate(log):
-        if offset == cut:
+    game, records, past = Game("game", PARTITION), [], []
+    for offset, value in enumerate(log, start=FIRST):
+        if offset - FIRST == cut:
             game = load(save(game))
         if always and isinstance(event := read_event(value, "game"), Event):
             answers = game.apply(event, value, offset, past)
@@ -52,6 +54,7 @@ def test_prefix_and_snapshot_then_rest_is_all(data: st.DataObject) -> None:
     restored, again = judged(log, cut=data.draw(st.integers(0, len(log) - 1)))
     assert again == records
     assert (restored.head, restored.digest, save(restored)) == (whole.head, whole.digest, save(whole))
+    assert (restored.partition, restored.first_offset) == (PARTITION, FIRST)
 
 
 @given(logs())
