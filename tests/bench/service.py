@@ -14,7 +14,7 @@ from support.command import Service
 from bench.games import START_MS
 from bench.report import Figure
 from caipan.serving.tokens import load_private_key, make_token
-from caipan.v1.common_pb2 import COLOR_BLACK, COLOR_WHITE, ROLE_RECORDER
+from caipan.v1.common_pb2 import COLOR_BLACK, COLOR_WHITE
 from caipan.v1.event_pb2 import Event
 from caipan.v1.game_service_pb2 import WatchGameRequest
 from caipan.v1.game_service_pb2_grpc import GameServiceStub
@@ -68,13 +68,13 @@ async def _echo() -> list[float]:
 
 
 async def _append(channel: grpc.aio.Channel, folder: Path) -> list[float]:
-    token = make_token(load_private_key(folder / "token-key.pem"), "bench", [ROLE_RECORDER], ["*"], ["*"], 3600)
+    token = make_token(load_private_key(folder / "token-key.pem"), "bench", ["RECORDER"], ["*"], ["*"], 3600)
     metadata = (("authorization", f"Bearer {token}"),)
     intake = IntakeServiceStub(channel)
     await intake.AppendEvents(AppendEventsRequest(events=[_opening()]), metadata=metadata)
     sent: dict[str, float] = {}
     took: list[float] = []
-    watch = GameServiceStub(channel).WatchGame(WatchGameRequest(game_id=GAME))
+    watch = GameServiceStub(channel).WatchGame(WatchGameRequest(game_id=GAME, min_seq=1))
     await watch.read()
 
     async def follow() -> None:

@@ -99,23 +99,28 @@ async def test_a_disk_that_fills_up_again_and_again_under_load_loses_nothing(dis
         assert service.end()[0] == 0
 
 
-async def test_a_stop_and_a_start_on_a_full_disk_are_orderly(disk: Path) -> None:
+async def test_a_stop_on_a_full_disk_loses_nothing(disk: Path) -> None:
     seen = Seen(games=list(islice(games(Random(7), moves=(60, 60)), 1)))
-    (game,) = seen.games
     with Service(disk) as service:
         async with Client(service.address, disk, seen, Random(7)) as client:
-            await client.append(game.events)
+            await client.append(seen.games[0].events)
         ballast = fill(disk)
         code, errors = service.end()
         assert code == 0
         assert FULL in errors
     ballast.unlink()
-    ballast = fill(disk)
-    assert (
-        caipan("up", "--data", disk, "--listen", "127.0.0.1:0", ok=1).stderr == f"caipan: {disk / 'log.db'}: {FULL}\n"
-    )
-    ballast.unlink()
     with Service(disk) as service:
         async with Client(service.address, disk, seen, Random(7)) as client:
             await assert_served(client, await assert_nothing_lost(disk, seen))
+        assert service.end() == (0, "")
+
+
+def test_a_start_on_a_full_disk_says_so(disk: Path) -> None:
+    with Service(disk) as service:
+        assert service.end() == (0, "")
+    ballast = fill(disk)
+    refused = caipan("up", "--data", disk, "--listen", "127.0.0.1:0", ok=1)
+    assert refused.stderr == f"caipan: {disk / 'log.db'}: {FULL}\n"
+    ballast.unlink()
+    with Service(disk) as service:
         assert service.end() == (0, "")

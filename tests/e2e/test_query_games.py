@@ -98,6 +98,14 @@ async def test_min_seq_waits_for_a_game_that_is_not_here_yet(reader: Reader, wri
     assert (await waiting).seq == 1
 
 
+async def test_min_seq_holds_for_the_outcomes_of_a_game_too(reader: Reader, written: Written) -> None:
+    request = pb.ListOutcomesRequest(game_id="game", min_seq=2)
+    waiting = asyncio.ensure_future(reader.games.ListOutcomes(request, timeout=20))
+    await reader.status()
+    await written(Play().stone("B", "Q16"))
+    assert [outcome.verdict.seq for outcome in (await waiting).outcomes] == [1, 2]
+
+
 async def test_min_seq_that_is_not_reached_within_the_deadline_is_told_as_such(
     reader: Reader, written: Written
 ) -> None:

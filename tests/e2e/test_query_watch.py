@@ -60,6 +60,14 @@ async def test_a_watcher_gets_a_snapshot_and_then_each_outcome_in_order(reader: 
     assert state == await reader.game("game")
 
 
+async def test_a_game_that_was_just_opened_can_be_watched_with_min_seq(reader: Reader, written: Written) -> None:
+    call = reader.games.WatchGame(pb.WatchGameRequest(game_id="game", min_seq=2), timeout=TIMEOUT_S)
+    await reader.status()
+    await written(Play().stone("B", "Q16"))
+    [first] = await take(call, 1)
+    assert first.snapshot.seq == 2
+
+
 async def test_there_is_no_hole_and_no_repeat_wherever_a_watcher_comes_in(reader: Reader, written: Written) -> None:
     """Watchers begin at every moment of a game that goes on meanwhile."""
     play = Play(9)

@@ -37,10 +37,8 @@ class Games(GameServiceServicer):
 
     async def GetGame(self, request: pb.GetGameRequest, context: Any) -> pb.GetGameResponse:  # noqa: N802
         check(request)
-        row = await self._row(request.game_id)
-        if request.min_seq and not _has_reached(row, request.min_seq):
-            row = await self._row_at(request.game_id, request.min_seq, _patience_s(context))
-        return pb.GetGameResponse(game=GameState.FromString(_served(request.game_id, row).state))
+        row = await self._asked(request, context)
+        return pb.GetGameResponse(game=GameState.FromString(row.state))
 
     async def ListGames(self, request: pb.ListGamesRequest, _: Any) -> pb.ListGamesResponse:  # noqa: N802
         check(request)
@@ -55,11 +53,13 @@ class Games(GameServiceServicer):
             next_page_token=tokens.page_token(rows[-1].game_id, *about) if more else "",
         )
 
-    async def ListOutcomes(self, request: pb.ListOutcomesRequest, _: Any) -> pb.ListOutcomesResponse:  # noqa: N802
+    async def ListOutcomes(  # noqa: N802
+        self, request: pb.ListOutcomesRequest, context: Any
+    ) -> pb.ListOutcomesResponse:
         check(request)
         about = ("outcomes", request.game_id)
         after = int(tokens.page_place(request.page_token, *about)) if request.page_token else 0
-        _served(request.game_id, await self._row(request.game_id))
+        await self._asked(request, context)
         limit = request.page_size or OUTCOMES_PAGE
         rows, more = await self._database.read(partial(reading.outcomes_after, request.game_id, after, limit))
         return pb.ListOutcomesResponse(
@@ -88,7 +88,7 @@ class Games(GameServiceServicer):
         """What the watcher is sent: a snapshot unless there is a token, then outcomes, heartbeats in between."""
         game_id, feed = request.game_id, watcher.feed
         position = tokens.resume_position(request.resume_token) if request.resume_token else None
-        row = _served(game_id, await self._row(game_id))
+        row = await self._asked(request, context)
         if position is not None and position.game != tokens.game_digest(game_id):
             raise _stale("the token belongs to another game")
         feed.seen(row.seq)
@@ -118,6 +118,13 @@ class Games(GameServiceServicer):
     async def _chunk(self, game_id: str, seq: int) -> list[tuple[int, pb.WatchGameResponse]]:
         rows, _ = await self._database.read(partial(reading.outcomes_after, game_id, seq, _CHUNK))
         return [(row.seq, update_of(row)) for row in rows]
+
+    async def _asked(self, request: Any, context: Any) -> reading.GameRow:
+        """The row of the game that a request names, once its min_seq is in it."""
+        row = await self._row(request.game_id)
+        if request.min_seq and not _has_reached(row, request.min_seq):
+            row = await self._row_at(request.game_id, request.min_seq, _patience_s(context))
+        return _served(request.game_id, row)
 
     async def _row(self, game_id: str) -> reading.GameRow | None:
         return await self._database.read(partial(reading.game, game_id))

@@ -28,7 +28,7 @@ from caipan.v1 import outcome_pb2 as caipan_dot_v1_dot_outcome__pb2
 from caipan.v1 import state_pb2 as caipan_dot_v1_dot_state__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1c\x63\x61ipan/v1/game_service.proto\x12\tcaipan.v1\x1a\x1b\x62uf/validate/validate.proto\x1a\x1e\x63\x61ipan/v1/intake_service.proto\x1a\x17\x63\x61ipan/v1/outcome.proto\x1a\x15\x63\x61ipan/v1/state.proto\"G\n\x0eGetGameRequest\x12\x1b\n\x07game_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12\x18\n\x07min_seq\x18\x02 \x01(\x03\x42\x07\xbaH\x04\"\x02(\x00\"5\n\x0fGetGameResponse\x12\"\n\x04game\x18\x01 \x01(\x0b\x32\x14.caipan.v1.GameState\"\xa3\x01\n\x10ListGamesRequest\x12\x1f\n\rtournament_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\x12\x31\n\x06phases\x18\x02 \x03(\x0e\x32\x10.caipan.v1.PhaseB\x0f\xbaH\x0c\x92\x01\t\x10\x08\"\x05\x82\x01\x02\x10\x01\x12\x1d\n\tpage_size\x18\x03 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xe8\x07(\x00\x12\x1c\n\npage_token\x18\x04 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x04\"Q\n\x11ListGamesResponse\x12#\n\x05games\x18\x01 \x03(\x0b\x32\x14.caipan.v1.GameState\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"o\n\x13ListOutcomesRequest\x12\x1b\n\x07game_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12\x1d\n\tpage_size\x18\x02 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xe8\x07(\x00\x12\x1c\n\npage_token\x18\x03 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x04\"U\n\x14ListOutcomesResponse\x12$\n\x08outcomes\x18\x01 \x03(\x0b\x32\x12.caipan.v1.Outcome\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"O\n\x10WatchGameRequest\x12\x1b\n\x07game_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12\x1e\n\x0cresume_token\x18\x02 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x04\"\xaf\x01\n\x11WatchGameResponse\x12(\n\x08snapshot\x18\x01 \x01(\x0b\x32\x14.caipan.v1.GameStateH\x00\x12%\n\x07outcome\x18\x02 \x01(\x0b\x32\x12.caipan.v1.OutcomeH\x00\x12)\n\theartbeat\x18\x03 \x01(\x0b\x32\x14.caipan.v1.HeartbeatH\x00\x12\x14\n\x0cresume_token\x18\x04 \x01(\tB\x08\n\x06update\"\x0b\n\tHeartbeat\"1\n\x10GetPersonRequest\x12\x1d\n\tperson_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\"6\n\x11GetPersonResponse\x12!\n\x06person\x18\x01 \x01(\x0b\x32\x11.caipan.v1.Person2\xb2\x02\n\x0bGameService\x12@\n\x07GetGame\x12\x19.caipan.v1.GetGameRequest\x1a\x1a.caipan.v1.GetGameResponse\x12\x46\n\tListGames\x12\x1b.caipan.v1.ListGamesRequest\x1a\x1c.caipan.v1.ListGamesResponse\x12O\n\x0cListOutcomes\x12\x1e.caipan.v1.ListOutcomesRequest\x1a\x1f.caipan.v1.ListOutcomesResponse\x12H\n\tWatchGame\x12\x1b.caipan.v1.WatchGameRequest\x1a\x1c.caipan.v1.WatchGameResponse0\x01\x32W\n\rPersonService\x12\x46\n\tGetPerson\x12\x1b.caipan.v1.GetPersonRequest\x1a\x1c.caipan.v1.GetPersonResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1c\x63\x61ipan/v1/game_service.proto\x12\tcaipan.v1\x1a\x1b\x62uf/validate/validate.proto\x1a\x1e\x63\x61ipan/v1/intake_service.proto\x1a\x17\x63\x61ipan/v1/outcome.proto\x1a\x15\x63\x61ipan/v1/state.proto\"G\n\x0eGetGameRequest\x12\x1b\n\x07game_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12\x18\n\x07min_seq\x18\x02 \x01(\x03\x42\x07\xbaH\x04\"\x02(\x00\"5\n\x0fGetGameResponse\x12\"\n\x04game\x18\x01 \x01(\x0b\x32\x14.caipan.v1.GameState\"\xa3\x01\n\x10ListGamesRequest\x12\x1f\n\rtournament_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\x12\x31\n\x06phases\x18\x02 \x03(\x0e\x32\x10.caipan.v1.PhaseB\x0f\xbaH\x0c\x92\x01\t\x10\x08\"\x05\x82\x01\x02\x10\x01\x12\x1d\n\tpage_size\x18\x03 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xe8\x07(\x00\x12\x1c\n\npage_token\x18\x04 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x04\"Q\n\x11ListGamesResponse\x12#\n\x05games\x18\x01 \x03(\x0b\x32\x14.caipan.v1.GameState\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\x89\x01\n\x13ListOutcomesRequest\x12\x1b\n\x07game_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12\x1d\n\tpage_size\x18\x02 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xe8\x07(\x00\x12\x1c\n\npage_token\x18\x03 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x04\x12\x18\n\x07min_seq\x18\x04 \x01(\x03\x42\x07\xbaH\x04\"\x02(\x00\"U\n\x14ListOutcomesResponse\x12$\n\x08outcomes\x18\x01 \x03(\x0b\x32\x12.caipan.v1.Outcome\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"i\n\x10WatchGameRequest\x12\x1b\n\x07game_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12\x1e\n\x0cresume_token\x18\x02 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x04\x12\x18\n\x07min_seq\x18\x03 \x01(\x03\x42\x07\xbaH\x04\"\x02(\x00\"\xaf\x01\n\x11WatchGameResponse\x12(\n\x08snapshot\x18\x01 \x01(\x0b\x32\x14.caipan.v1.GameStateH\x00\x12%\n\x07outcome\x18\x02 \x01(\x0b\x32\x12.caipan.v1.OutcomeH\x00\x12)\n\theartbeat\x18\x03 \x01(\x0b\x32\x14.caipan.v1.HeartbeatH\x00\x12\x14\n\x0cresume_token\x18\x04 \x01(\tB\x08\n\x06update\"\x0b\n\tHeartbeat\"1\n\x10GetPersonRequest\x12\x1d\n\tperson_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\"6\n\x11GetPersonResponse\x12!\n\x06person\x18\x01 \x01(\x0b\x32\x11.caipan.v1.Person2\xb2\x02\n\x0bGameService\x12@\n\x07GetGame\x12\x19.caipan.v1.GetGameRequest\x1a\x1a.caipan.v1.GetGameResponse\x12\x46\n\tListGames\x12\x1b.caipan.v1.ListGamesRequest\x1a\x1c.caipan.v1.ListGamesResponse\x12O\n\x0cListOutcomes\x12\x1e.caipan.v1.ListOutcomesRequest\x1a\x1f.caipan.v1.ListOutcomesResponse\x12H\n\tWatchGame\x12\x1b.caipan.v1.WatchGameRequest\x1a\x1c.caipan.v1.WatchGameResponse0\x01\x32W\n\rPersonService\x12\x46\n\tGetPerson\x12\x1b.caipan.v1.GetPersonRequest\x1a\x1c.caipan.v1.GetPersonResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -53,10 +53,14 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_LISTOUTCOMESREQUEST'].fields_by_name['page_size']._serialized_options = b'\272H\007\032\005\030\350\007(\000'
   _globals['_LISTOUTCOMESREQUEST'].fields_by_name['page_token']._loaded_options = None
   _globals['_LISTOUTCOMESREQUEST'].fields_by_name['page_token']._serialized_options = b'\272H\005r\003\030\200\004'
+  _globals['_LISTOUTCOMESREQUEST'].fields_by_name['min_seq']._loaded_options = None
+  _globals['_LISTOUTCOMESREQUEST'].fields_by_name['min_seq']._serialized_options = b'\272H\004\"\002(\000'
   _globals['_WATCHGAMEREQUEST'].fields_by_name['game_id']._loaded_options = None
   _globals['_WATCHGAMEREQUEST'].fields_by_name['game_id']._serialized_options = b'\272H\007r\005\020\001\030\200\001'
   _globals['_WATCHGAMEREQUEST'].fields_by_name['resume_token']._loaded_options = None
   _globals['_WATCHGAMEREQUEST'].fields_by_name['resume_token']._serialized_options = b'\272H\005r\003\030\200\004'
+  _globals['_WATCHGAMEREQUEST'].fields_by_name['min_seq']._loaded_options = None
+  _globals['_WATCHGAMEREQUEST'].fields_by_name['min_seq']._serialized_options = b'\272H\004\"\002(\000'
   _globals['_GETPERSONREQUEST'].fields_by_name['person_id']._loaded_options = None
   _globals['_GETPERSONREQUEST'].fields_by_name['person_id']._serialized_options = b'\272H\007r\005\020\001\030\200\001'
   _globals['_GETGAMEREQUEST']._serialized_start=152
@@ -67,22 +71,22 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_LISTGAMESREQUEST']._serialized_end=444
   _globals['_LISTGAMESRESPONSE']._serialized_start=446
   _globals['_LISTGAMESRESPONSE']._serialized_end=527
-  _globals['_LISTOUTCOMESREQUEST']._serialized_start=529
-  _globals['_LISTOUTCOMESREQUEST']._serialized_end=640
-  _globals['_LISTOUTCOMESRESPONSE']._serialized_start=642
-  _globals['_LISTOUTCOMESRESPONSE']._serialized_end=727
-  _globals['_WATCHGAMEREQUEST']._serialized_start=729
-  _globals['_WATCHGAMEREQUEST']._serialized_end=808
-  _globals['_WATCHGAMERESPONSE']._serialized_start=811
-  _globals['_WATCHGAMERESPONSE']._serialized_end=986
-  _globals['_HEARTBEAT']._serialized_start=988
-  _globals['_HEARTBEAT']._serialized_end=999
-  _globals['_GETPERSONREQUEST']._serialized_start=1001
-  _globals['_GETPERSONREQUEST']._serialized_end=1050
-  _globals['_GETPERSONRESPONSE']._serialized_start=1052
-  _globals['_GETPERSONRESPONSE']._serialized_end=1106
-  _globals['_GAMESERVICE']._serialized_start=1109
-  _globals['_GAMESERVICE']._serialized_end=1415
-  _globals['_PERSONSERVICE']._serialized_start=1417
-  _globals['_PERSONSERVICE']._serialized_end=1504
+  _globals['_LISTOUTCOMESREQUEST']._serialized_start=530
+  _globals['_LISTOUTCOMESREQUEST']._serialized_end=667
+  _globals['_LISTOUTCOMESRESPONSE']._serialized_start=669
+  _globals['_LISTOUTCOMESRESPONSE']._serialized_end=754
+  _globals['_WATCHGAMEREQUEST']._serialized_start=756
+  _globals['_WATCHGAMEREQUEST']._serialized_end=861
+  _globals['_WATCHGAMERESPONSE']._serialized_start=864
+  _globals['_WATCHGAMERESPONSE']._serialized_end=1039
+  _globals['_HEARTBEAT']._serialized_start=1041
+  _globals['_HEARTBEAT']._serialized_end=1052
+  _globals['_GETPERSONREQUEST']._serialized_start=1054
+  _globals['_GETPERSONREQUEST']._serialized_end=1103
+  _globals['_GETPERSONRESPONSE']._serialized_start=1105
+  _globals['_GETPERSONRESPONSE']._serialized_end=1159
+  _globals['_GAMESERVICE']._serialized_start=1162
+  _globals['_GAMESERVICE']._serialized_end=1468
+  _globals['_PERSONSERVICE']._serialized_start=1470
+  _globals['_PERSONSERVICE']._serialized_end=1557
 # @@protoc_insertion_point(module_scope)

@@ -129,20 +129,24 @@ class ListOutcomesRequest(_message.Message):
     GAME_ID_FIELD_NUMBER: _builtins.int
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    MIN_SEQ_FIELD_NUMBER: _builtins.int
     game_id: _builtins.str
     page_size: _builtins.int
     """At most so many; 0 = 100, 1000 at most."""
     page_token: _builtins.str
+    min_seq: _builtins.int
+    """As in GetGameRequest."""
     def __init__(
         self,
         *,
         game_id: _builtins.str = ...,
         page_size: _builtins.int = ...,
         page_token: _builtins.str = ...,
+        min_seq: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["game_id", b"game_id", "page_size", b"page_size", "page_token", b"page_token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["game_id", b"game_id", "min_seq", b"min_seq", "page_size", b"page_size", "page_token", b"page_token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -177,18 +181,22 @@ class WatchGameRequest(_message.Message):
 
     GAME_ID_FIELD_NUMBER: _builtins.int
     RESUME_TOKEN_FIELD_NUMBER: _builtins.int
+    MIN_SEQ_FIELD_NUMBER: _builtins.int
     game_id: _builtins.str
     resume_token: _builtins.str
     """The last token received; empty = begin with a snapshot."""
+    min_seq: _builtins.int
+    """As in GetGameRequest: watch what you have just opened."""
     def __init__(
         self,
         *,
         game_id: _builtins.str = ...,
         resume_token: _builtins.str = ...,
+        min_seq: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["game_id", b"game_id", "resume_token", b"resume_token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["game_id", b"game_id", "min_seq", b"min_seq", "resume_token", b"resume_token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
