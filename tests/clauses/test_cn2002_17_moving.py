@@ -7,6 +7,7 @@ from support.boards import filled
 from support.events import t
 from support.play import Play
 
+from caipan.rules.board import Board
 from caipan.v1.facts_pb2 import OBSERVED_PRESSES
 
 DOUBLE = "B Q16, W D4, B Q3, B D17"
@@ -44,6 +45,15 @@ def test_cn2002_17_2_a_first_move_by_white_in_an_even_game_is_out_of_turn() -> N
 def test_cn2002_17_2_captures_of_the_second_move_are_made_provisionally() -> None:
     play = Play(9).moves("B A2, W A1, B E5, B B1")
     assert (play.found, list(play.verdict.removed), play.taken) == (["CN2002 17.2 OUT_OF_TURN"], ["A1"], (0, 1))
+
+
+@pytest.mark.parametrize("color", ["W", "B"])
+def test_cn2002_17_2_a_captured_stone_put_back_after_the_second_move_was_lifted_lies_there_once(color: str) -> None:
+    play = Play(9).moves("B A2, W A1, B J9, B B1").lifted("B", "B1").stone("W", "A1", color=color)
+    board = play.game.table.board
+    assert play.at("A1") == "O"
+    assert board.key == Board.from_cells(9, board.cells()).key
+    assert play.drawn() == play.stones()
 
 
 def test_cn2002_17_2_every_further_move_in_a_row_is_found() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 
 from caipan.query.tokens import resume_token
@@ -20,7 +20,8 @@ _RECENT = 64  # outcomes of a watched game that are kept ready for all its reade
 class Feed:
     """What is new in one game, for as long as somebody reads it."""
 
-    def __init__(self) -> None:
+    def __init__(self, game_id: str) -> None:
+        self.game_id = game_id
         self.watchers: set[Watcher] = set()
         self.seq = 0  # the last outcome known to be in the tables
         self._recent: deque[tuple[int, WatchGameResponse]] = deque(maxlen=_RECENT)
@@ -53,7 +54,7 @@ class Watcher:
         self.token = ""
         self.scope = asyncio.timeout(None)
         self._woken = asyncio.Event()
-        self._error: ServiceError | None = None
+        self._why: Callable[[Watcher], ServiceError] | None = None
 
     async def news(self, within_s: float) -> bool:
         """Waits for news; False if there was none in this time."""
@@ -68,14 +69,15 @@ class Watcher:
     def wake(self) -> None:
         self._woken.set()
 
-    def cut(self, error: ServiceError) -> None:
-        """Ends the reader, wherever it is, with this error."""
-        if self._error is None:
-            self._error = error
+    def cut(self, why: Callable[[Watcher], ServiceError]) -> None:
+        """Ends the reader, wherever it is, with the error that ``why`` makes once it has ended."""
+        if self._why is None:
+            self._why = why
             self.scope.reschedule(0)
 
     def why_cut(self) -> ServiceError | None:
-        return self._error
+        """Asked when nothing more is written: only now it is known with which token to go on."""
+        return self._why(self) if self._why else None
 
 
 class Watchers:
@@ -93,8 +95,8 @@ class Watchers:
     async def watching(self, game_id: str) -> AsyncIterator[Watcher]:
         """A reader for the time of the context. Raises the ServiceError with which it is cut."""
         if self._is_closed:
-            raise _shutting_down("")
-        feed = self._feeds.setdefault(game_id, Feed())
+            raise _shutting_down()
+        feed = self._feeds.setdefault(game_id, Feed(game_id))
         watcher = Watcher(feed)
         feed.watchers.add(watcher)
         try:
@@ -120,7 +122,7 @@ class Watchers:
             # Only against what was there to be read before: one large batch makes nobody slow.
             slow = [one for one in feed.watchers if one.caught_up and feed.seq - one.seq > self._lag_most]
             for watcher in slow:
-                watcher.cut(_slow(watcher))
+                watcher.cut(_slow)
             feed.publish(news)
             for watcher in feed.watchers:
                 watcher.wake()
@@ -129,14 +131,14 @@ class Watchers:
         """These games are served no further."""
         for game_id in game_ids:
             for watcher in self._feeds[game_id].watchers if game_id in self._feeds else ():
-                watcher.cut(diverged(game_id))
+                watcher.cut(lambda watcher: diverged(watcher.feed.game_id))
 
     def close(self) -> None:
         """Ends all readers, and every one that still comes."""
         self._is_closed = True
         for feed in self._feeds.values():
             for watcher in feed.watchers:
-                watcher.cut(_shutting_down(watcher.token))
+                watcher.cut(lambda watcher: _shutting_down(watcher.token))
 
 
 def update_of(served: Served) -> WatchGameResponse:
@@ -163,7 +165,7 @@ def _slow(watcher: Watcher) -> ServiceError:
     )
 
 
-def _shutting_down(token: str) -> ServiceError:
+def _shutting_down(token: str = "") -> ServiceError:
     return ServiceError(
         ERROR_CODE_SHUTTING_DOWN,
         "the server is stopping",

@@ -26,7 +26,7 @@ from caipan.v1.facts_pb2 import Official
 def save(game: Game) -> bytes:
     """The fold of a game between two events."""
     delivery = game.delivery
-    numbered = {event_id for source in delivery.sources.values() for _, event_id in source.recent}
+    numbered = {event_id for source in delivery.sources.values() for event_id in source.recent}
     saved = pb.GameCheckpoint(
         game_id=game.game_id,
         partition=game.partition,
@@ -77,27 +77,36 @@ def _save_source(key: tuple[str, str], source: Source, known: dict[str, Known]) 
         boot=key[1],
         watermark=source.watermark,
         gaps=[number for gap in source.gaps for number in gap],
-        recent=[_save_known(event_id, known[event_id], number) for number, event_id in source.recent],
+        recent=[_save_known(event_id, known[event_id], source.by) for event_id in source.recent],
         parked=[pb.LoggedEvent(value=parked.value, offset=parked.offset) for parked in source.parked],
         closed=source.closed,
+        by=source.by,
     )
 
 
-def _save_known(event_id: str, known: Known, number: int = 0) -> pb.KnownEvent:
-    seq, identity = known
-    return pb.KnownEvent(event_id=event_id, seq=seq, identity=identity, number=number)
+def _save_known(event_id: str, known: Known, by: bytes = b"") -> pb.KnownEvent:
+    """``by``: who reports for the source; said again only where it was somebody else."""
+    saved = pb.KnownEvent(event_id=event_id, seq=known.seq, number=known.number, identity=known.identity)
+    if known.by != by:
+        saved.by = known.by
+    return saved
+
+
+def _load_known(saved: pb.KnownEvent, by: bytes = b"") -> Known:
+    return Known(saved.seq, saved.number, saved.identity, saved.by if saved.HasField("by") else by)
 
 
 def _load_delivery(saved: pb.GameCheckpoint) -> Delivery:
     delivery = Delivery()
     for known in saved.unnumbered:
-        delivery.known[known.event_id] = known.seq, known.identity
+        delivery.known[known.event_id] = _load_known(known)
     for memory in saved.sources:
         for known in memory.recent:
-            delivery.known[known.event_id] = known.seq, known.identity
+            delivery.known[known.event_id] = _load_known(known, memory.by)
         delivery.sources[memory.id, memory.boot] = Source(
             watermark=memory.watermark,
-            recent=deque((known.number, known.event_id) for known in memory.recent),
+            recent=deque(known.event_id for known in memory.recent),
+            by=memory.by,
             gaps=list(zip(memory.gaps[::2], memory.gaps[1::2], strict=True)),
             parked=[_load_parked(logged) for logged in memory.parked],
             closed=memory.closed,

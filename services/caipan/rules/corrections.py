@@ -18,6 +18,8 @@ CORRECTABLE = frozenset(field.name for field in CorrectedFact.DESCRIPTOR.oneofs_
 
 _WITH_FACT = (RecordCorrected.KIND_REPLACE, RecordCorrected.KIND_INSERT_AFTER)
 
+LIVE = -1  # no history that is judged again
+
 
 class Correction(NamedTuple):
     """A correction in force: the id of its event, and what it says."""
@@ -27,9 +29,9 @@ class Correction(NamedTuple):
 
 
 class Overlay:
-    """Corrections to judge by. ``until``: the event at which a history judged again stops; empty in live play."""
+    """Corrections to judge by. ``until``: the offset at which a history judged again stops, or LIVE."""
 
-    def __init__(self, corrections: Iterable[Correction], until: str = "") -> None:
+    def __init__(self, corrections: Iterable[Correction], until: int = LIVE) -> None:
         self.until = until
         # Bodies of the verdicts of a history that is judged again.
         self.outcomes: list[bytes] = []

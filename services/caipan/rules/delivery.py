@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import NamedTuple
 
+from caipan.rules.act import Act
 from caipan.v1.event_pb2 import Event
 
 IDENTITY = 8  # bytes of a value's digest that are kept with its id
@@ -20,13 +21,19 @@ PARKED_MOST = 32  # events of one game that wait
 PATIENCE_MS = 10_000  # game time for which an early event waits
 GAPS_KEPT = 64  # ranges of numbers given up that are remembered for one source
 
-_BY = b"\xa2\x06"  # the tag of Event.by, which stands last as the gateway writes it
-
 SourceKey = tuple[str, str]  # id, boot
 
 
-# An event that was judged: the seq of its outcome, and what tells it from another event with its id (`identify`).
-Known = tuple[int, bytes]
+class Known(NamedTuple):
+    """An event that was judged: the seq of its outcome, its number, and what tells it from another one with its id.
+
+    ``identity``: the first bytes of the SHA-256 of what it says followed by ``by``, the bytes of who reported it.
+    """
+
+    seq: int
+    number: int
+    identity: bytes
+    by: bytes
 
 
 class Parked(NamedTuple):
@@ -51,7 +58,8 @@ class Source:
     """What is remembered of one source and boot."""
 
     watermark: int = 0  # the highest number that was taken in order
-    recent: deque[tuple[int, str]] = field(default_factory=deque)  # numbers and ids of the last events
+    recent: deque[str] = field(default_factory=deque)  # ids of the last events, as they were judged
+    by: bytes = b""  # who reported last, as the field stands at the end of a value
     gaps: list[tuple[int, int]] = field(default_factory=list)  # numbers given up
     parked: list[Parked] = field(default_factory=list)  # by number
     closed: bool = False  # a newer boot was heard
@@ -77,14 +85,18 @@ class Delivery:
             source = self.sources[key] = Source()
         return source
 
-    def judged(self, event_id: str, known: Known, source: Source | None, number: int) -> None:
+    def judged(self, act: Act, seq: int, value: bytes, source: Source | None, number: int) -> None:
         """Remembers an event: while its number is one of the last WINDOW of its source, or for ever without one."""
-        self.known[event_id] = known
+        known = self.known
+        if source is not None and source.by and value.endswith(source.by) and act.kind != "game_opened":
+            known[act.event_id] = Known(seq, number, act.digest[:IDENTITY], source.by)
+        else:
+            known[act.event_id] = Known(seq, number, *_identify(act, value, source))
         if source is not None:
             recent = source.recent
-            recent.append((number, event_id))
-            while recent and recent[0][0] <= source.watermark - WINDOW:
-                del self.known[recent.popleft()[1]]
+            recent.append(act.event_id)
+            while len(recent) > WINDOW and known[recent[0]].number <= source.watermark - WINDOW:
+                del known[recent.popleft()]
 
     def park(self, source: Source, parked: Parked) -> None:
         """Lets an early event wait."""
@@ -128,21 +140,36 @@ class Delivery:
         return any(parked.at_ms + PATIENCE_MS <= latest for parked in source.parked)
 
 
-def identify(event: Event, value: bytes) -> tuple[bytes, bytes]:
-    """What tells two events of one id apart, `by` and pins left out, and the SHA-256 of the value as stored."""
-    by = event.by.ByteSize()
-    start = len(value) - by - 3
-    if by < 0x80 and value[start : start + 2] == _BY and not event.HasField("game_opened"):
-        digest = sha256(value[:start])
-        identity = digest.digest()[:IDENTITY]
-        digest.update(value[start:])
-        return identity, digest.digest()
+def is_same(act: Act, known: Known) -> bool:
+    """Whether an event says what the known one of its id said, `by` and pins left out."""
+    if act.digest.startswith(known.identity):
+        return True
+    return sha256(_said(act.event) + known.by).digest().startswith(known.identity)
+
+
+def says_the_same(one: Event, other: Event) -> bool:
+    """Whether two events say the same, `by` and pins left out."""
+    return _said(one) == _said(other)
+
+
+def _identify(act: Act, value: bytes, source: Source | None) -> tuple[bytes, bytes]:
+    """Identity and reporter of an event, where its source has not reported as the same person just before."""
+    by = Event(by=act.event.by).SerializeToString(deterministic=True)
+    if act.kind == "game_opened" or not value.endswith(by):  # pins are left out; `by` stands last as the gateway writes
+        return sha256(_said(act.event)).digest()[:IDENTITY], b""
+    if source is not None:
+        source.by = by
+    return act.digest[:IDENTITY], by
+
+
+def _said(event: Event) -> bytes:
+    """What an event says, whoever reported it and whatever was pinned."""
     bare = Event()
     bare.CopyFrom(event)
     bare.ClearField("by")
     if bare.HasField("game_opened"):
         bare.game_opened.ClearField("pins")
-    return sha256(bare.SerializeToString(deterministic=True)).digest()[:IDENTITY], sha256(value).digest()
+    return bare.SerializeToString(deterministic=True)
 
 
 def give_up_before(source: Source, number: int) -> tuple[int, int] | None:

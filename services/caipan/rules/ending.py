@@ -20,7 +20,7 @@ def pass_declared(table: Table, act: Act) -> None:
     player = act.player or table.turn
     if not _may_give_up_move(table, act, player, table.cite("2.5")):
         return
-    _make_empty_move(table, player)
+    _make_empty_move(table, act, player)
     table.proposer = COLOR_UNSPECIFIED
     if table.passes >= 2:
         if table.edition.two_passes_end:
@@ -40,7 +40,7 @@ def end_proposed(table: Table, act: Act) -> None:
     if table.proposer == other(player):
         end_play(table, act)
         return
-    _make_empty_move(table, player)
+    _make_empty_move(table, act, player)
     table.proposer = player
 
 
@@ -59,11 +59,12 @@ def _may_give_up_move(table: Table, act: Act, player: Colour, clause: str) -> bo
     return True
 
 
-def _make_empty_move(table: Table, player: Colour) -> None:
+def _make_empty_move(table: Table, act: Act, player: Colour) -> None:
     """The turn passes without a stone; a move number is used up. White's first move closes a free handicap."""
     if player == WHITE:
         table.handicap_left = 0
     table.unpressed = None
+    table.moved_at_ms = act.at_ms
     table.early.pop(player, None)
     table.turn = other(player)
     table.passes += 1

@@ -10,7 +10,7 @@ from hashlib import sha256
 
 from caipan.rules.act import Act, Past
 from caipan.rules.corrections import Overlay
-from caipan.rules.delivery import Delivery, Known, Parked, Source, comes_late, give_up_before, identify
+from caipan.rules.delivery import Delivery, Known, Parked, Source, comes_late, give_up_before, is_same, says_the_same
 from caipan.rules.judge import Judge, Judged, read_event
 from caipan.rules.verdicts import notice
 from caipan.v1 import outcome_pb2 as pb
@@ -52,13 +52,12 @@ class Game(Judge):
             self.first_offset = offset
         delivery, event_id, number, name = self.delivery, event.event_id, event.source_seq, event.source
         kind, source_id = event.WhichOneof("fact") or "", name.id
-        identity, digest = identify(event, value)
-        act = Act(event, event_id, kind, source_id, digest, offset)
+        act = Act(event, event_id, kind, source_id, sha256(value).digest(), offset)
         if past:
             act.past = past = (*past, Past(value, offset))
         known = delivery.known.get(event_id)
         if known is not None:
-            return self._come_again(act, known, identity)
+            return self._come_again(act, known)
         if self.table is None and kind != "game_opened":
             return [self._keep_orphan(act, value)]
         out: list[Judged] = []
@@ -68,12 +67,15 @@ class Game(Judge):
             source = delivery.sources.get(key) or delivery.source(key)
             if kind == "source_resumed":
                 findings = self._resume(source, event.source_resumed.next_source_seq, out, past)
+                known = delivery.known.get(event_id)  # it may have waited under the same id
+                if known is not None:
+                    return out + self._come_again(act, known)
             if number != source.watermark + 1:
-                self._out_of_order(Parked(number, event.at_ms, event_id, value, offset), act, identity, source, out)
+                self._out_of_order(Parked(number, event.at_ms, event_id, value, offset), act, source, out)
                 return out
             source.watermark = number
         out.append(self.judge(act, findings))
-        delivery.judged(event_id, (self.seq, identity), source, number)
+        delivery.judged(act, self.seq, value, source, number)
         if delivery.parked_count or self.orphans:
             self._release(out, past)
         return out
@@ -98,10 +100,9 @@ class Game(Judge):
     def _notice(self, act: Act, status: pb.Status.ValueType, seq: int = 0) -> Judged:
         return Judged(0, b"", notice(self.game_id, act, status, self.partition, seq))
 
-    def _come_again(self, act: Act, known: Known, identity: bytes) -> list[Judged]:
+    def _come_again(self, act: Act, known: Known) -> list[Judged]:
         """The id was judged before: the same value, `by` and pins aside, is a duplicate; another one a conflict."""
-        seq, judged = known
-        return [self._notice(act, pb.STATUS_DUPLICATE, seq)] if identity == judged else self._conflict(act)
+        return [self._notice(act, pb.STATUS_DUPLICATE, known.seq)] if is_same(act, known) else self._conflict(act)
 
     def _conflict(self, act: Act) -> list[Judged]:
         """Another event with this id came before: this one has no effect, but its number is heard."""
@@ -127,17 +128,17 @@ class Game(Judge):
         )
         return self.chain(act)
 
-    def _out_of_order(self, event: Parked, act: Act, identity: bytes, source: Source, out: list[Judged]) -> None:
+    def _out_of_order(self, event: Parked, act: Act, source: Source, out: list[Judged]) -> None:
         """A number that is not the next one of its source: it waits, comes late, or came before."""
         if event.number <= source.watermark:
             if comes_late(source, event.number):
                 late = pb.Finding(clause="REG order", kind=pb.FINDING_KIND_LATE_IN_SOURCE)
                 out.append(self.judge(act, (late,)))
-                self.delivery.judged(event.event_id, (self.seq, identity), source, event.number)
+                self.delivery.judged(act, self.seq, event.value, source, event.number)
             else:
                 out.append(self._notice(act, pb.STATUS_DUPLICATE))
         elif (waiting := self.delivery.waiting(source, event.event_id)) is not None:
-            if identity == identify(Event.FromString(waiting.value), waiting.value)[0]:
+            if says_the_same(act.event, Event.FromString(waiting.value)):
                 out.append(self._notice(act, pb.STATUS_DUPLICATE))
             else:
                 out.extend(self._conflict(act))
@@ -167,16 +168,16 @@ class Game(Judge):
     ) -> None:
         """Judges an event that waited."""
         event = Event.FromString(parked.value)
-        identity, digest = identify(event, parked.value)
         kind = event.WhichOneof("fact") or ""
+        digest = sha256(parked.value).digest()
         act = Act(event, parked.event_id, kind, event.source.id, digest, parked.offset)
         act.past = past
         known = self.delivery.known.get(parked.event_id)
         if known is not None:
-            out.extend(self._come_again(act, known, identity))
+            out.extend(self._come_again(act, known))
             return
         out.append(self.judge(act, findings))
-        self.delivery.judged(parked.event_id, (self.seq, identity), source, parked.number)
+        self.delivery.judged(act, self.seq, parked.value, source, parked.number)
 
 
 def _gap_finding(gap: tuple[int, int] | None) -> tuple[pb.Finding, ...]:

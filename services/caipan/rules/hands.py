@@ -14,6 +14,8 @@ from caipan.v1 import outcome_pb2 as pb
 
 def stone_lifted(table: Table, act: Act) -> None:
     """A stone was taken off, not as a capture: remembered until it is put back or the player sets one elsewhere."""
+    if table.phase > pb.PHASE_PAUSED:
+        return  # the board is cleared
     index = table.indices.get(act.fact.point)
     if index is None:
         act.find(table.cite("1"), pb.FINDING_KIND_OFF_BOARD, side=act.player, points=[act.fact.point])
@@ -26,6 +28,8 @@ def stone_lifted(table: Table, act: Act) -> None:
 
 def stones_captured(table: Table, act: Act) -> None:
     """Stones were taken off as captured: compared with what the last stone took (CN2002 18.1)."""
+    if table.phase > pb.PHASE_PAUSED:
+        return  # dead stones are taken off for the count
     wrong = []
     for name in act.fact.points:
         index = table.indices.get(name)

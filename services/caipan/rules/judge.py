@@ -10,7 +10,7 @@ from google.protobuf.message import DecodeError
 
 from caipan.rules import colours, ending, hands, moves, officials
 from caipan.rules.act import Act, Past
-from caipan.rules.corrections import Correction, Overlay, apply_correction, revisions, why_not
+from caipan.rules.corrections import LIVE, Correction, Overlay, apply_correction, revisions, why_not
 from caipan.rules.digest import first_head, next_head, state_digest
 from caipan.rules.gametime import APART, GameTime
 from caipan.rules.officials import why_not_seat
@@ -135,7 +135,7 @@ class Judge:
         before = self.head
         self.head = head = next_head(before, act.digest, body)
         judged = Judged(seq, head, outcome_record(body, before, head, self.partition, act.offset))
-        if self.overlay is not None and self.overlay.until:
+        if self.overlay is not None and self.overlay.until != LIVE:
             self.overlay.outcomes.append(body)
         return judged
 
@@ -183,7 +183,7 @@ class Judge:
     def _correct(self, act: Act) -> None:
         """Judges the game again with the record made right, or says why not."""
         table, event, said = self.table, act.event, act.fact
-        if table is None or (self.overlay is not None and self.overlay.until):
+        if table is None or (self.overlay is not None and self.overlay.until != LIVE):
             return  # a history that is judged again has its corrections from the start
         if table.phase == pb.PHASE_FINAL:
             reason = f"the result is final and cannot be changed ({table.cite('16.4')})"
@@ -214,7 +214,7 @@ class Judge:
 
     def _judge_again(self, corrections: list[Correction], act: Act) -> tuple[Judge, dict[str, pb.Verdict]]:
         """The game up to the correction ``act``, judged by ``corrections``; its verdicts by event id, digests aside."""
-        overlay = Overlay(corrections, until=act.event_id)
+        overlay = Overlay(corrections, until=act.offset)
         again = type(self)(self.game_id, self.partition, overlay)
         with suppress(ReachedError):
             again.judge_all(act.past)
@@ -232,7 +232,7 @@ class Judge:
 
     def _judge_overlaid(self, act: Act, overlay: Overlay) -> None:
         """Judges what happened instead of a record."""
-        if act.event_id == overlay.until:
+        if act.offset == overlay.until:
             raise ReachedError
         self.heard.step(act)
         instead = overlay.replaced.get(act.event_id, act)
@@ -241,7 +241,7 @@ class Judge:
             self._handle(act)
         elif isinstance(instead, CorrectedFact):
             self._judge_corrected(instead, act, act)
-        if not overlay.until:  # a record that waited while it was corrected: its one verdict tells all
+        if overlay.until == LIVE:  # a record that waited while it was corrected: its one verdict tells all
             for correction_id, missed in overlay.inserted.get(act.event_id, ()):
                 extra = Act(act.event, correction_id, "", act.source, b"", act.offset)
                 self._judge_corrected(missed, act, extra)
@@ -249,7 +249,7 @@ class Judge:
 
     def _judge_missed(self, act: Act, overlay: Overlay) -> None:
         """Judges what happened right after a record, in a history that is judged again."""
-        for correction_id, missed in overlay.inserted.get(act.event_id, ()) if overlay.until else ():
+        for correction_id, missed in overlay.inserted.get(act.event_id, ()) if overlay.until != LIVE else ():
             extra = Act(act.event, correction_id, "", act.source, b"", act.offset)
             self._judge_corrected(missed, act, extra)
             overlay.verdicts[correction_id] = verdict_of(self.game_id, 0, self.table, extra)

@@ -74,10 +74,12 @@ def _set_stone(table: Table, act: Act, index: int, colour: Colour, player: Colou
     if captured:
         act.take([table.names[stone] for stone in captured])
         table.captured[other(colour)] += len(captured)
-        for taken in captured:
-            table.lifted.pop(taken, None)
+        off = table.missing | table.lifted.keys()
         if table.watches_captures:
-            table.due, table.due_from = frozenset(captured), player
+            table.due, table.due_from = frozenset(captured) - off, player
+        for taken in off.intersection(captured):
+            table.lifted.pop(taken, None)
+            table.missing -= {taken}
     elif not board.units[index].liberties:  # type: ignore[union-attr]  # the stone stands there
         act.find(table.cite("19"), pb.FINDING_KIND_FORBIDDEN_POINT, side=player, points=[name], move=history.length + 1)
         breach = True

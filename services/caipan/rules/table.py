@@ -104,7 +104,7 @@ class Table:
         self.left: frozenset[int] = frozenset()
         self.lifted: dict[int, Colour] = {}
         self.missing: frozenset[int] = frozenset()
-        # When the last stone was set, in ms; the last stone whose press has not come; presses that came before their
+        # When the last move was made, in ms; the last stone whose press has not come; presses that came before their
         # stone (CN2002 17.4).
         self.moved_at_ms = 0
         self.unpressed: Hand | None = None

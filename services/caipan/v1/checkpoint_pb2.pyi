@@ -106,10 +106,13 @@ class SourceMemory(_message.Message):
     RECENT_FIELD_NUMBER: _builtins.int
     PARKED_FIELD_NUMBER: _builtins.int
     CLOSED_FIELD_NUMBER: _builtins.int
+    BY_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     boot: _builtins.str
     watermark: _builtins.int
     closed: _builtins.bool
+    by: _builtins.bytes
+    """Who reported last, as the field stands at the end of a value."""
     @_builtins.property
     def gaps(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """Numbers given up: first, last, first, last, ..."""
@@ -128,10 +131,11 @@ class SourceMemory(_message.Message):
         recent: _abc.Iterable[Global___KnownEvent] | None = ...,
         parked: _abc.Iterable[Global___LoggedEvent] | None = ...,
         closed: _builtins.bool = ...,
+        by: _builtins.bytes = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["boot", b"boot", "closed", b"closed", "gaps", b"gaps", "id", b"id", "parked", b"parked", "recent", b"recent", "watermark", b"watermark"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["boot", b"boot", "by", b"by", "closed", b"closed", "gaps", b"gaps", "id", b"id", "parked", b"parked", "recent", b"recent", "watermark", b"watermark"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -147,11 +151,14 @@ class KnownEvent(_message.Message):
     SEQ_FIELD_NUMBER: _builtins.int
     IDENTITY_FIELD_NUMBER: _builtins.int
     NUMBER_FIELD_NUMBER: _builtins.int
+    BY_FIELD_NUMBER: _builtins.int
     event_id: _builtins.str
     seq: _builtins.int
     identity: _builtins.bytes
-    """First bytes of the SHA-256 of its value, `by` and pins left out."""
+    """First bytes of the SHA-256 of what it says followed by who reported it."""
     number: _builtins.int
+    by: _builtins.bytes
+    """Who reported it, where that is not `by` of its source."""
     def __init__(
         self,
         *,
@@ -159,12 +166,15 @@ class KnownEvent(_message.Message):
         seq: _builtins.int = ...,
         identity: _builtins.bytes = ...,
         number: _builtins.int = ...,
+        by: _builtins.bytes | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_by", b"_by", "by", b"by"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["event_id", b"event_id", "identity", b"identity", "number", b"number", "seq", b"seq"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_by", b"_by", "by", b"by", "event_id", b"event_id", "identity", b"identity", "number", b"number", "seq", b"seq"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__by: _TypeAlias = _typing.Literal["by"]  # noqa: Y015
+    _WhichOneofArgType__by: _TypeAlias = _typing.Literal["_by", b"_by"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__by) -> _WhichOneofReturnType__by | None: ...
 
 Global___KnownEvent: _TypeAlias = KnownEvent  # noqa: Y015
 

@@ -12,6 +12,7 @@ from support.events import found
 from support.play import Play, arbiter, fold
 from support.streams import SIZE, Act, acts, logs, make_observation, make_stone, openings, seeds
 
+from caipan.rules.board import Board
 from caipan.rules.checkpoint import load, save
 from caipan.rules.game import Game, Past, read_event
 from caipan.v1 import facts_pb2 as facts
@@ -327,6 +328,7 @@ def test_units_and_liberties_in_force_are_those_of_the_arrangement(log: list[byt
     if game.table is None:
         return
     board, names = game.table.board, game.table.names
+    assert board.key == Board.from_cells(board.size, board.cells()).key
     stones = {oracle.point(name): "XO"[cell - 1] for name, cell in zip(names, board.cells(), strict=True) if cell}
     for at in stones:
         members, free = oracle.unit(stones, at, board.size)
