@@ -36,6 +36,9 @@ def stone_placed(table: Table, act: Act) -> None:
     if table.provisional and table.provisional[-1].player != player:
         table.accept_provisional(act)
     takeback = bool(table.lifted) and _take_back(table, act, index, player)
+    if act.before is not None and table.board.units[index] is not None:
+        _put_back(table, act, index, colour, player)  # a captured stone came back there
+        return
     if table.handicap_left and _set_handicap(table, act, index, colour):
         return
     breach = takeback or player != table.turn or colour != player or fact.manner == MANNER_DROPPED
@@ -52,7 +55,7 @@ def _is_set_elsewhere(table: Table, index: int, colour: Colour) -> bool:
 
 def _put_back(table: Table, act: Act, index: int, colour: Colour, player: Colour) -> None:
     """A stone on a point that is taken: one that was off comes back (no takeback, 17.3), any other is impossible."""
-    off = index in table.lifted or index in table.missing
+    off = index in table.lifted or index in table.missing or act.before is not None
     if off and table.board.colour_at(index) == colour:
         table.lifted.pop(index, None)
         table.missing -= {index}
