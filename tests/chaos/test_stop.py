@@ -4,17 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from random import Random
 
-import grpc
 from support.command import Service
 
-from caipan.serving.errors import detail_of
-from caipan.v1.errors_pb2 import ERROR_CODE_SHUTTING_DOWN
-from caipan.v1.game_service_pb2 import WatchGameRequest
-
-from .games import Sent, games
-from .load import CALL_S, Client, Load, Seen, told
+from .games import games
+from .load import Client, Load
 from .proof import assert_nothing_lost, assert_served, assert_watched_once_in_order
 from .test_kill import chance
 

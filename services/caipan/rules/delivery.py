@@ -16,7 +16,7 @@ from caipan.rules.act import Act
 from caipan.v1.event_pb2 import Event
 
 IDENTITY = 8  # bytes of a value's digest that are kept with its id
-WINDOW = 32  # events of one source whose ids are kept
+WINDOW = 20  # events of one source whose ids are kept
 PARKED_MOST = 32  # events of one game that wait
 PATIENCE_MS = 10_000  # game time for which an early event waits
 GAPS_KEPT = 64  # ranges of numbers given up that are remembered for one source

@@ -1,6 +1,6 @@
 """The moves of a game and the positions they made, over the whole game (CN2002 6).
 
-The 128-bit keys of the positions only filter: where one comes again, the record is played through and the arrangements
+64 bits of the positions' keys only filter: where they come again, the record is played through and the arrangements
 themselves are compared. So a repetition is exact, even against somebody who builds records with colliding keys.
 """
 
@@ -15,6 +15,7 @@ from caipan.rules.points import Colour, other
 from caipan.v1.common_pb2 import COLOR_UNSPECIFIED
 
 PASS = 0xFFFF
+FILTER = (1 << 64) - 1
 _MOVE = struct.Struct(">HBB")  # point or PASS, colour of the stone or of the passing side, side to move next
 
 
@@ -43,7 +44,7 @@ class History:
         self.captures: dict[int, tuple[int, ...]] = {}
         self.length = 0
         key = _setup_key(size, setup)
-        self.keys = {key}
+        self.keys = {key & FILTER}
         self.digest = sha256(b"caipan history%c%b" % (size, (key << 8 | turn).to_bytes(17, "big"))).digest()
 
     def push(self, key: int, point: int, colour: Colour, captured: tuple[int, ...], turn: Colour) -> None:
@@ -52,13 +53,13 @@ class History:
         self.moves += _MOVE.pack(point, colour, turn)
         if captured:
             self.captures[self.length] = captured
-        self.keys.add(key)
+        self.keys.add(key & FILTER)
         self.digest = sha256(self.digest + (key << 8 | turn).to_bytes(17, "big")).digest()
 
     def restore(self, moves: bytes, captures: dict[int, tuple[int, ...]], digest: bytes | None = None) -> None:
         """Appends packed moves to an empty history. ``digest``: the running one after them, where it is known."""
         stones = stone_keys(self.size)
-        (key,) = self.keys
+        key = _setup_key(self.size, self.setup)
         for number, (point, colour, turn) in enumerate(_MOVE.iter_unpack(moves), start=1):
             captured = captures.get(number, ())
             if point != PASS:
@@ -68,7 +69,7 @@ class History:
             if digest is None:
                 self.push(key, point, colour, captured, turn)
             else:
-                self.keys.add(key)
+                self.keys.add(key & FILTER)
         if digest is not None:
             self.moves, self.captures, self.digest = bytearray(moves), captures, digest
             self.length = len(moves) // _MOVE.size
@@ -78,7 +79,7 @@ class History:
         return History(self.size, board.cells(), self.setup_turn)
 
     def stands(self, board: Board) -> list[Stand]:
-        """All earlier stands of the position on ``board``, oldest first; worth a call if its key is in ``keys``."""
+        """All earlier stands of the position on ``board``, oldest first; worth a call if ``keys`` has its key."""
         wanted = board.cells()
         cells = bytearray(self.setup)
         found = [Stand(0, self.setup_turn)] if cells == wanted else []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from caipan.rules.act import Act
 from caipan.rules.hands import judge_due, judge_press_before
+from caipan.rules.history import FILTER
 from caipan.rules.points import BLACK, SEATS, Colour, other
 from caipan.rules.table import Provisional, Table
 from caipan.v1 import outcome_pb2 as pb
@@ -86,7 +87,7 @@ def _set_stone(table: Table, act: Act, index: int, colour: Colour, player: Colou
     elif not board.units[index].liberties:  # type: ignore[union-attr]  # the stone stands there
         act.find(table.cite("19"), pb.FINDING_KIND_FORBIDDEN_POINT, side=player, points=[name], move=history.length + 1)
         breach = True
-    if board.key in history.keys and _find_repetition(table, act, index, player):
+    if board.key & FILTER in history.keys and _find_repetition(table, act, index, player):
         breach = True
     table.moved_at_ms = act.at_ms
     if player in table.early:

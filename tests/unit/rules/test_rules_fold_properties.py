@@ -114,7 +114,7 @@ def test_the_same_id_with_another_value_is_found_and_has_no_effect(
     line: list[Act], how: dict[str, Any], data: st.DataObject
 ) -> None:
     play = played(line, how)
-    place = data.draw(st.integers(max(1, len(line) - 25), len(line)))
+    place = data.draw(st.integers(max(1, len(line) - 16), len(line)))
     other = Event.FromString(play.log[place].value)
     other.at_ms += data.draw(st.sampled_from([1, -1, 60_000]))
     before = play.digest, play.stones()

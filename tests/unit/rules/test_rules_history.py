@@ -9,7 +9,7 @@ from support.events import found
 from support.play import Play
 
 from caipan.rules.board import Board
-from caipan.rules.history import History
+from caipan.rules.history import FILTER, History
 from caipan.rules.points import indices
 
 MARKS = {1: "X", 2: "O"}
@@ -88,7 +88,7 @@ def test_a_key_that_collides_is_no_repetition() -> None:
     history, board = make(5, ("A1", 1), ("E5", 2))
     other = Board.from_cells(5, b"\x02" + bytes(24))
     other.key = board.key
-    assert other.key in history.keys
+    assert other.key & FILTER in history.keys
     assert history.stands(other) == []
 
 
