@@ -86,14 +86,15 @@ def _save_source(key: tuple[str, str], source: Source, known: dict[str, Known]) 
 
 def _save_known(event_id: str, known: Known, by: bytes = b"") -> pb.KnownEvent:
     """``by``: who reports for the source; said again only where it was somebody else."""
-    saved = pb.KnownEvent(event_id=event_id, seq=known.seq, number=known.number, identity=known.identity)
-    if known.by != by:
-        saved.by = known.by
+    seq, number, identity, reported = known
+    saved = pb.KnownEvent(event_id=event_id, seq=seq, number=number, identity=identity)
+    if reported != by:
+        saved.by = reported
     return saved
 
 
 def _load_known(saved: pb.KnownEvent, by: bytes = b"") -> Known:
-    return Known(saved.seq, saved.number, saved.identity, saved.by if saved.HasField("by") else by)
+    return saved.seq, saved.number, saved.identity, saved.by if saved.HasField("by") else by
 
 
 def _load_delivery(saved: pb.GameCheckpoint) -> Delivery:

@@ -24,16 +24,9 @@ GAPS_KEPT = 64  # ranges of numbers given up that are remembered for one source
 SourceKey = tuple[str, str]  # id, boot
 
 
-class Known(NamedTuple):
-    """An event that was judged: the seq of its outcome, its number, and what tells it from another one with its id.
-
-    ``identity``: the first bytes of the SHA-256 of what it says followed by ``by``, the bytes of who reported it.
-    """
-
-    seq: int
-    number: int
-    identity: bytes
-    by: bytes
+# An event that was judged: the seq of its outcome, its number, and what tells it from another one with its id: first
+# bytes of the SHA-256 of what it says followed by who reported it, and the bytes of the latter.
+Known = tuple[int, int, bytes, bytes]
 
 
 class Parked(NamedTuple):
@@ -89,13 +82,13 @@ class Delivery:
         """Remembers an event: while its number is one of the last WINDOW of its source, or for ever without one."""
         known = self.known
         if source is not None and source.by and value.endswith(source.by) and act.kind != "game_opened":
-            known[act.event_id] = Known(seq, number, act.digest[:IDENTITY], source.by)
+            known[act.event_id] = seq, number, act.digest[:IDENTITY], source.by
         else:
-            known[act.event_id] = Known(seq, number, *_identify(act, value, source))
+            known[act.event_id] = seq, number, *_identify(act, value, source)
         if source is not None:
             recent = source.recent
             recent.append(act.event_id)
-            while len(recent) > WINDOW and known[recent[0]].number <= source.watermark - WINDOW:
+            while len(recent) > WINDOW and known[recent[0]][1] <= source.watermark - WINDOW:
                 del known[recent.popleft()]
 
     def park(self, source: Source, parked: Parked) -> None:
@@ -142,9 +135,8 @@ class Delivery:
 
 def is_same(act: Act, known: Known) -> bool:
     """Whether an event says what the known one of its id said, `by` and pins left out."""
-    if act.digest.startswith(known.identity):
-        return True
-    return sha256(_said(act.event) + known.by).digest().startswith(known.identity)
+    _, _, identity, by = known
+    return act.digest.startswith(identity) or sha256(_said(act.event) + by).digest().startswith(identity)
 
 
 def says_the_same(one: Event, other: Event) -> bool:

@@ -102,7 +102,7 @@ class Game(Judge):
 
     def _come_again(self, act: Act, known: Known) -> list[Judged]:
         """The id was judged before: the same value, `by` and pins aside, is a duplicate; another one a conflict."""
-        return [self._notice(act, pb.STATUS_DUPLICATE, known.seq)] if is_same(act, known) else self._conflict(act)
+        return [self._notice(act, pb.STATUS_DUPLICATE, known[0])] if is_same(act, known) else self._conflict(act)
 
     def _conflict(self, act: Act) -> list[Judged]:
         """Another event with this id came before: this one has no effect, but its number is heard."""
