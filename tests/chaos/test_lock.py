@@ -58,8 +58,7 @@ async def test_a_locked_log_is_told_and_what_was_refused_goes_through_afterwards
         assert service.end()[0] == 0
 
 
-async def test_verdicts_that_a_locked_log_kept_back_come_afterwards(tmp_path: Path) -> None:
-    ...
+async def test_verdicts_that_a_locked_log_kept_back_come_afterwards(tmp_path: Path) -> None: ...
 
 
 def test_a_second_service_on_the_same_folder_is_refused(tmp_path: Path) -> None:

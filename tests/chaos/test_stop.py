@@ -38,5 +38,3 @@ async def test_a_stop_under_load_is_orderly_and_loses_nothing(tmp_path: Path) ->
             assert service.end() == (0, "")
     print(f"{seen.broken} calls and {seen.resumed} streams ended, {seen.farewells} of them with a token")
     assert seen.farewells
-
-

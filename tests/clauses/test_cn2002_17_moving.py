@@ -56,6 +56,13 @@ def test_cn2002_17_2_a_captured_stone_put_back_after_the_second_move_was_lifted_
     assert play.drawn() == play.stones()
 
 
+def test_cn2002_17_2_a_stone_on_a_point_that_a_lifted_stone_had_freed_leaves_one_stone_there() -> None:
+    play = Play(9).moves("B A2, W A1, B J9, B B1, B A1").lifted("B", "B1").stone("W", "E5")
+    board = play.game.table.board
+    assert board.key == Board.from_cells(9, board.cells()).key
+    assert play.drawn() == play.stones()
+
+
 def test_cn2002_17_2_every_further_move_in_a_row_is_found() -> None:
     play = Play().moves("B Q16, B D17, B K10")
     assert play.all_found == ["CN2002 17.2 OUT_OF_TURN"] * 2

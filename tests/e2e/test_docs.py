@@ -46,3 +46,6 @@ def test_the_client_of_docs_start_runs_as_printed_and_its_slip_is_corrected(tmp_
         assert "REFUSED" not in caipan("send", tmp_path / "slip.jsonl", **settings).stdout
         shown = caipan("show", game, **settings).stdout
         assert "move 10, Black to move" in shown
+        (tmp_path / "end.jsonl").write_text(block("jsonl").replace("start-1764460800", game))
+        caipan("send", tmp_path / "end.jsonl", **settings)
+        assert "result: White wins" in caipan("show", game, **settings).stdout

@@ -128,9 +128,11 @@ def _is_passing(error: grpc.RpcError) -> bool:
     return error.code() is grpc.StatusCode.UNAVAILABLE
 
 
-def token_for(token: str, data: Path) -> str:
+def token_for(token: str | None, data: Path) -> str:
     """The token given, else one of the RECORDER made with the development key in ``data``. Raises CommandError."""
-    if token:
+    if token is not None and not token.strip():
+        raise CommandError("the token is empty: give one, or leave --token and CAIPAN_TOKEN out")
+    if token is not None:
         return token
     key = data / PRIVATE_KEY_FILE
     if not key.exists():

@@ -163,7 +163,7 @@ def show() -> None:
         console = stdout()
         console.print(f"A service runs at {address}, its log in {data}.")
         play = scenes()
-        state = _perform(Service(address, token_for("", data)), play)
+        state = _perform(Service(address, token_for(None, data)), play)
         console.print("", "The same events folded offline, without any service:", sep="\n")
         head = _fold_offline(play)
         console.print(f"  head {head.hex()}: {'the same' if head == state.head else 'ANOTHER ONE'}")

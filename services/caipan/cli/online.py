@@ -59,7 +59,7 @@ def send(
         WaitFor.VERDICT
     ),
     address: Address = ADDRESS,
-    token: Token = "",
+    token: Token = None,
     data: Data = DATA,
     json: AsJson = False,
 ) -> None:

@@ -25,7 +25,7 @@ Data = Annotated[
     Path, typer.Option(help="Folder of the service: its log, its read model, its keys.", envvar="CAIPAN_DATA")
 ]
 Token = Annotated[
-    str,
+    str | None,
     typer.Option(
         help="Token of the caller; without it one of a recorder, by the development key in --data.",
         envvar="CAIPAN_TOKEN",

@@ -137,7 +137,7 @@ def outcome_of(verdict: Verdict) -> str:
 
 def _notice_of(verdict: Verdict) -> str:
     if verdict.status == STATUS_PARKED:
-        return "parked: it waits for what comes before it"
+        return f"parked: {printable(verdict.reason)}"
     return f"duplicate of {verdict.original.seq}" if verdict.original.seq else "duplicate"
 
 
@@ -153,8 +153,13 @@ def standing_of(verdict: Verdict) -> str:
     if verdict.HasField("result"):
         return result_of(verdict.result)
     phase = name_of(Phase.Name(verdict.phase), "PHASE_").replace("_", " ")
+    if verdict.dead:
+        said = [f"{SIDES[one.side]} says dead: {' '.join(one.points) or 'none'}" for one in verdict.dead]
+        return "; ".join([phase, *said])
     if phase != "play":
         return phase
+    if verdict.proposer:
+        return f"move {verdict.move_number}, {SIDES[verdict.proposer]} proposes the end"
     open_stones = f", provisional: {' '.join(verdict.provisional)}" if verdict.provisional else ""
     return f"move {verdict.move_number}, {SIDES.get(verdict.turn, 'nobody')} to move{open_stones}"
 

@@ -148,17 +148,15 @@ def _response(
 def _tell(result: pb.Appended, outcome: Outcome, originals: Mapping[str, Originals]) -> None:
     """What became of an event: an event that came again gets the answer that it got the first time."""
     result.status = outcome.verdict.status
-    if result.status == STATUS_PARKED:
-        return
     if result.status != STATUS_DUPLICATE:
         result.outcome.CopyFrom(outcome)
         return
     of_game = originals[outcome.verdict.game_id]
     original = of_game.outcome(outcome)
+    if original is None and (original := of_game.parked(outcome)) is not None:
+        result.status = STATUS_PARKED
     if original is not None:
         result.outcome.CopyFrom(original)
-    elif of_game.is_parked(outcome):
-        result.status = STATUS_PARKED
 
 
 def _game_of(event: Admitted) -> bytes:

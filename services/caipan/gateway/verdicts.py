@@ -132,7 +132,7 @@ class Originals:
     def __init__(self, records: Iterable[Record]) -> None:
         self._by_seq: dict[int, Outcome] = {}
         self._by_event: dict[str, Outcome] = {}
-        self._parked: set[str] = set()
+        self._parked: dict[str, Outcome] = {}
         for record in records:
             outcome = Outcome.FromString(record.value)
             verdict = outcome.verdict
@@ -140,16 +140,16 @@ class Originals:
                 self._by_seq.setdefault(verdict.seq, outcome)
                 self._by_event.setdefault(verdict.event_id, outcome)
             elif verdict.status == STATUS_PARKED:
-                self._parked.add(verdict.event_id)
+                self._parked.setdefault(verdict.event_id, outcome)
 
     def outcome(self, notice: Outcome) -> Outcome | None:
         """The outcome that a DUPLICATE points to. Where the fold remembers the event no longer, its id finds it."""
         seq = notice.verdict.original.seq
         return self._by_seq.get(seq) if seq else self._by_event.get(notice.verdict.event_id)
 
-    def is_parked(self, notice: Outcome) -> bool:
-        """Whether the event of a DUPLICATE without an outcome waits."""
-        return notice.verdict.event_id in self._parked
+    def parked(self, notice: Outcome) -> Outcome | None:
+        """The notice of the event of a DUPLICATE that waits still."""
+        return self._parked.get(notice.verdict.event_id)
 
 
 def stopping(state: str) -> ServiceError:

@@ -72,6 +72,8 @@ class Games(GameServiceServicer):
     ) -> AsyncIterator[pb.WatchGameResponse]:
         """Writes itself instead of yielding: so a reader that takes nothing any more can be cut within a write."""
         check(request)
+        # It may be quiet for a while. And a call that is cut while its headers are on the way cannot be ended by grpc.
+        await context.send_initial_metadata(())
         async with (
             self._watchers.watching(request.game_id) as watcher,
             aclosing(self._updates(request, context, watcher)) as updates,
@@ -98,7 +100,6 @@ class Games(GameServiceServicer):
             yield pb.WatchGameResponse(snapshot=state, resume_token=tokens.resume_token(game_id, row.seq, state.head))
         else:
             watcher.seq, watcher.token = position.seq, request.resume_token
-            await context.send_initial_metadata(())  # it may be quiet for a while
             while feed.seq < position.seq:  # this replica is behind the one that gave the token
                 if not await watcher.news(self._heartbeat_s):
                     yield _heartbeat(watcher)

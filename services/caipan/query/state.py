@@ -90,6 +90,9 @@ def _copy(state: GameState, verdict: Verdict) -> None:
     state.turn = verdict.turn
     state.phase = verdict.phase
     state.provisional[:] = verdict.provisional
+    state.proposer = verdict.proposer
+    del state.dead[:]
+    state.dead.extend(verdict.dead)
     del state.penalties[:]
     state.penalties.extend(verdict.penalties)
     state.ClearField("clocks")

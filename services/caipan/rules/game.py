@@ -97,8 +97,8 @@ class Game(Judge):
             else:
                 self.apply(event, value, offset)
 
-    def _notice(self, act: Act, status: pb.Status.ValueType, seq: int = 0) -> Judged:
-        return Judged(0, b"", notice(self.game_id, act, status, self.partition, seq))
+    def _notice(self, act: Act, status: pb.Status.ValueType, seq: int = 0, reason: str = "") -> Judged:
+        return Judged(0, b"", notice(self.game_id, act, status, self.partition, seq, reason))
 
     def _come_again(self, act: Act, known: Known) -> list[Judged]:
         """The id was judged before: the same value, `by` and pins aside, is a duplicate; another one a conflict."""
@@ -121,7 +121,7 @@ class Game(Judge):
             return self._notice(act, pb.STATUS_DUPLICATE)
         if len(self.orphans) < ORPHANS_MOST:
             self.orphans.append(Past(value, act.offset))
-            return self._notice(act, pb.STATUS_PARKED)
+            return self._notice(act, pb.STATUS_PARKED, reason="it waits for game.opened")
         act.refuse(
             pb.STATUS_QUARANTINED,
             f"the game is not open, and {ORPHANS_MOST} of its facts wait already: open it, then send this again",
@@ -144,7 +144,9 @@ class Game(Judge):
                 out.extend(self._conflict(act))
         else:
             self.delivery.park(source, event)
-            out.append(self._notice(act, pb.STATUS_PARKED))
+            missing = f"{source.watermark + 1} to {event.number - 1}"
+            reason = f"it has number {event.number} of its source: what is missing of {missing} comes first"
+            out.append(self._notice(act, pb.STATUS_PARKED, reason=reason))
         self._release(out, act.past)
 
     def _resume(self, source: Source, number: int, out: list[Judged], past: Sequence[Past]) -> tuple[pb.Finding, ...]:

@@ -27,7 +27,7 @@ def why_not_seat(table: Table, by: Actor, player: Colour) -> str:
         persons = {person for person, seat in ((colours.black, BLACK), (colours.white, WHITE)) if player in (0, seat)}
     if by.person in persons or not persons:
         return ""
-    return f"{by.person!r} plays on this board as somebody else or not at all: a PLAYER acts for the own seat"
+    return f"{by.person!r} does not hold this seat: a PLAYER acts for the own one, others report in their own role"
 
 
 def is_arbiter(table: Table, by: Actor) -> bool:

@@ -71,9 +71,9 @@ def encode_plain_verdict(game_field: bytes, seq: int, act: Act, standing: bytes)
 
 def is_plain(table: Table | None, act: Act) -> bool:
     """Whether nothing is to be said but the board and where the game stands."""
-    return (
-        not act.findings and act.extra is None and table is not None and not table.provisional and table.result is None
-    )
+    if act.findings or act.extra is not None or table is None:
+        return False
+    return not (table.provisional or table.proposer or table.dead or table.result is not None)
 
 
 def game_field(game_id: str) -> bytes:
@@ -103,6 +103,10 @@ def verdict_of(game_id: str, seq: int, table: Table | None, act: Act) -> pb.Verd
         verdict.turn = table.turn
         verdict.phase = table.phase
         _, verdict.captured_black, verdict.captured_white = table.captured
+        verdict.proposer = table.proposer
+        verdict.dead.extend(
+            pb.DeadStones(side=side, points=table.point_names(stones)) for side, stones in sorted(table.dead.items())
+        )
         if table.result is not None:
             verdict.result.CopyFrom(table.result)
     return verdict
@@ -125,8 +129,14 @@ def outcome_record(verdict: bytes, prev_head: bytes, head: bytes, partition: int
     )
 
 
-def notice(game_id: str, act: Act, status: pb.Status.ValueType, partition: int, seq: int) -> bytes:
-    """The record of a notice: DUPLICATE or PARKED; no seq of its own, no chain. ``seq``: that of the original."""
-    verdict = pb.Verdict(game_id=game_id, event_id=act.event_id, event_type=EVENT_TYPES[act.kind], status=status)
+def notice(
+    game_id: str, act: Act, status: pb.Status.ValueType, partition: int, seq: int = 0, reason: str = ""
+) -> bytes:
+    """The record of a notice: DUPLICATE or PARKED; no seq of its own, no chain.
+
+    ``seq``: that of the original; ``reason``: what it waits for.
+    """
+    kind = EVENT_TYPES[act.kind]
+    verdict = pb.Verdict(game_id=game_id, event_id=act.event_id, event_type=kind, status=status, reason=reason)
     verdict.original.seq = seq
     return pb.Outcome(verdict=verdict, partition=partition, offset=act.offset).SerializeToString(deterministic=True)

@@ -109,7 +109,9 @@ class Appended(_message.Message):
     """Wait VERDICT: FOLDED, STALE, REFUSED or QUARANTINED; DUPLICATE where the event was judged before; PARKED where it waits."""
     @_builtins.property
     def outcome(self) -> _outcome_pb2.Outcome:
-        """Wait VERDICT: the outcome; of a DUPLICATE the original one, where it is still known."""
+        """Wait VERDICT: the outcome; of a DUPLICATE the original one, where it is still known; of PARKED the notice, which
+        says what it waits for.
+        """
 
     def __init__(
         self,

@@ -59,7 +59,9 @@ class IntakeServiceServicer:
     def AppendEvents(self, request, context):
         """Appends events to their logs, all or none. Events of one game keep their order. Repeating a request with the same
         event_ids after any failure completes it, has one effect, and gives the same answers.
-        Errors: TOKEN_MISSING, TOKEN_INVALID, NOT_PERMITTED, MALFORMED, TOO_LARGE, LOG_UNAVAILABLE, VERDICT_PENDING.
+        Events of a tournament are stored and answered without a status: their fold is not in this version.
+        Errors: TOKEN_MISSING, TOKEN_INVALID, NOT_PERMITTED, MALFORMED, TOO_LARGE, LOG_UNAVAILABLE, VERDICT_PENDING,
+        SHUTTING_DOWN.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -36,7 +36,9 @@ class IntakeServiceStub:
     AppendEvents: _grpc.UnaryUnaryMultiCallable[_intake_service_pb2.AppendEventsRequest, _intake_service_pb2.AppendEventsResponse]
     """Appends events to their logs, all or none. Events of one game keep their order. Repeating a request with the same
     event_ids after any failure completes it, has one effect, and gives the same answers.
-    Errors: TOKEN_MISSING, TOKEN_INVALID, NOT_PERMITTED, MALFORMED, TOO_LARGE, LOG_UNAVAILABLE, VERDICT_PENDING.
+    Events of a tournament are stored and answered without a status: their fold is not in this version.
+    Errors: TOKEN_MISSING, TOKEN_INVALID, NOT_PERMITTED, MALFORMED, TOO_LARGE, LOG_UNAVAILABLE, VERDICT_PENDING,
+    SHUTTING_DOWN.
     """
     PutPerson: _grpc.UnaryUnaryMultiCallable[_intake_service_pb2.PutPersonRequest, _intake_service_pb2.PutPersonResponse]
     """Stores the names of a person. Names stand in no event.
@@ -55,7 +57,9 @@ class IntakeServiceAsyncStub(IntakeServiceStub):
     AppendEvents: _aio.UnaryUnaryMultiCallable[_intake_service_pb2.AppendEventsRequest, _intake_service_pb2.AppendEventsResponse]  # type: ignore[assignment]
     """Appends events to their logs, all or none. Events of one game keep their order. Repeating a request with the same
     event_ids after any failure completes it, has one effect, and gives the same answers.
-    Errors: TOKEN_MISSING, TOKEN_INVALID, NOT_PERMITTED, MALFORMED, TOO_LARGE, LOG_UNAVAILABLE, VERDICT_PENDING.
+    Events of a tournament are stored and answered without a status: their fold is not in this version.
+    Errors: TOKEN_MISSING, TOKEN_INVALID, NOT_PERMITTED, MALFORMED, TOO_LARGE, LOG_UNAVAILABLE, VERDICT_PENDING,
+    SHUTTING_DOWN.
     """
     PutPerson: _aio.UnaryUnaryMultiCallable[_intake_service_pb2.PutPersonRequest, _intake_service_pb2.PutPersonResponse]  # type: ignore[assignment]
     """Stores the names of a person. Names stand in no event.
@@ -77,7 +81,9 @@ class IntakeServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_intake_service_pb2.AppendEventsResponse, _abc.Awaitable[_intake_service_pb2.AppendEventsResponse]]:
         """Appends events to their logs, all or none. Events of one game keep their order. Repeating a request with the same
         event_ids after any failure completes it, has one effect, and gives the same answers.
-        Errors: TOKEN_MISSING, TOKEN_INVALID, NOT_PERMITTED, MALFORMED, TOO_LARGE, LOG_UNAVAILABLE, VERDICT_PENDING.
+        Events of a tournament are stored and answered without a status: their fold is not in this version.
+        Errors: TOKEN_MISSING, TOKEN_INVALID, NOT_PERMITTED, MALFORMED, TOO_LARGE, LOG_UNAVAILABLE, VERDICT_PENDING,
+        SHUTTING_DOWN.
         """
 
     @_abc_1.abstractmethod

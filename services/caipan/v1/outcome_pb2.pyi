@@ -35,7 +35,7 @@ class _StatusEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Status.ValueTy
     STATUS_STALE: _Status.ValueType  # 2
     """A ruling on something that has changed since; takes a seq, changes nothing."""
     STATUS_REFUSED: _Status.ValueType  # 3
-    """A ruling or a correction that may not be applied; takes a seq, changes nothing."""
+    """A ruling or a correction that may not be applied, or an act of a player for another seat; takes a seq, changes nothing."""
     STATUS_QUARANTINED: _Status.ValueType  # 4
     """A record that cannot be read; takes a seq, changes nothing."""
     STATUS_DUPLICATE: _Status.ValueType  # 5
@@ -52,7 +52,7 @@ STATUS_FOLDED: Status.ValueType  # 1
 STATUS_STALE: Status.ValueType  # 2
 """A ruling on something that has changed since; takes a seq, changes nothing."""
 STATUS_REFUSED: Status.ValueType  # 3
-"""A ruling or a correction that may not be applied; takes a seq, changes nothing."""
+"""A ruling or a correction that may not be applied, or an act of a player for another seat; takes a seq, changes nothing."""
 STATUS_QUARANTINED: Status.ValueType  # 4
 """A record that cannot be read; takes a seq, changes nothing."""
 STATUS_DUPLICATE: Status.ValueType  # 5
@@ -562,6 +562,8 @@ class Verdict(_message.Message):
     OPENED_FIELD_NUMBER: _builtins.int
     COLOURS_FIELD_NUMBER: _builtins.int
     STATE_DIGEST_FIELD_NUMBER: _builtins.int
+    PROPOSER_FIELD_NUMBER: _builtins.int
+    DEAD_FIELD_NUMBER: _builtins.int
     game_id: _builtins.str
     seq: _builtins.int
     """Position of this outcome in its game, from 1, without gaps; 0 for notices."""
@@ -569,7 +571,7 @@ class Verdict(_message.Message):
     event_type: _event_pb2.EventType.ValueType
     status: Global___Status.ValueType
     reason: _builtins.str
-    """REFUSED, QUARANTINED: why, and what would be allowed."""
+    """REFUSED, QUARANTINED: why, and what would be allowed. PARKED: what it waits for."""
     move_number: _builtins.int
     """Moves made so far, passes and lost turns included."""
     turn: _common_pb2.Color.ValueType
@@ -581,6 +583,8 @@ class Verdict(_message.Message):
     """REFUSED: the seq at which the corrected history would no longer fit."""
     state_digest: _builtins.bytes
     """SHA-256 over the state in force; docs/chain.md."""
+    proposer: _common_pb2.Color.ValueType
+    """Who has proposed to end the game, as long as nobody has answered (CN2002 13.2, 21.1)."""
     @_builtins.property
     def findings(self) -> _containers.RepeatedCompositeFieldContainer[Global___Finding]: ...
     @_builtins.property
@@ -623,6 +627,10 @@ class Verdict(_message.Message):
     def colours(self) -> _facts_pb2.Colours:
         """Who has which colour, where this event settles it."""
 
+    @_builtins.property
+    def dead(self) -> _containers.RepeatedCompositeFieldContainer[Global___DeadStones]:
+        """The dead stones as each side proposed them; equal ones are agreed (CN2002 8)."""
+
     def __init__(
         self,
         *,
@@ -654,14 +662,41 @@ class Verdict(_message.Message):
         opened: _facts_pb2.GameOpened | None = ...,
         colours: _facts_pb2.Colours | None = ...,
         state_digest: _builtins.bytes = ...,
+        proposer: _common_pb2.Color.ValueType = ...,
+        dead: _abc.Iterable[Global___DeadStones] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["clocks", b"clocks", "colours", b"colours", "opened", b"opened", "original", b"original", "result", b"result"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["added_black", b"added_black", "added_white", b"added_white", "captured_black", b"captured_black", "captured_white", b"captured_white", "cases_closed", b"cases_closed", "cases_opened", b"cases_opened", "clocks", b"clocks", "colours", b"colours", "diverges_at", b"diverges_at", "effects", b"effects", "event_id", b"event_id", "event_type", b"event_type", "findings", b"findings", "game_id", b"game_id", "move_number", b"move_number", "opened", b"opened", "original", b"original", "penalties", b"penalties", "phase", b"phase", "provisional", b"provisional", "reason", b"reason", "removed", b"removed", "result", b"result", "revised", b"revised", "seq", b"seq", "state_digest", b"state_digest", "status", b"status", "turn", b"turn"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["added_black", b"added_black", "added_white", b"added_white", "captured_black", b"captured_black", "captured_white", b"captured_white", "cases_closed", b"cases_closed", "cases_opened", b"cases_opened", "clocks", b"clocks", "colours", b"colours", "dead", b"dead", "diverges_at", b"diverges_at", "effects", b"effects", "event_id", b"event_id", "event_type", b"event_type", "findings", b"findings", "game_id", b"game_id", "move_number", b"move_number", "opened", b"opened", "original", b"original", "penalties", b"penalties", "phase", b"phase", "proposer", b"proposer", "provisional", b"provisional", "reason", b"reason", "removed", b"removed", "result", b"result", "revised", b"revised", "seq", b"seq", "state_digest", b"state_digest", "status", b"status", "turn", b"turn"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Verdict: _TypeAlias = Verdict  # noqa: Y015
+
+@_typing.final
+class DeadStones(_message.Message):
+    """The stones that one side holds to be dead."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SIDE_FIELD_NUMBER: _builtins.int
+    POINTS_FIELD_NUMBER: _builtins.int
+    side: _common_pb2.Color.ValueType
+    @_builtins.property
+    def points(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
+    def __init__(
+        self,
+        *,
+        side: _common_pb2.Color.ValueType = ...,
+        points: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["points", b"points", "side", b"side"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DeadStones: _TypeAlias = DeadStones  # noqa: Y015
 
 @_typing.final
 class Outcome(_message.Message):

@@ -45,6 +45,8 @@ class GameState(_message.Message):
     CLOCKS_FIELD_NUMBER: _builtins.int
     RESULT_FIELD_NUMBER: _builtins.int
     DIVERGED_FIELD_NUMBER: _builtins.int
+    PROPOSER_FIELD_NUMBER: _builtins.int
+    DEAD_FIELD_NUMBER: _builtins.int
     game_id: _builtins.str
     seq: _builtins.int
     """The last outcome in it, and its head."""
@@ -59,6 +61,8 @@ class GameState(_message.Message):
     phase: _outcome_pb2.Phase.ValueType
     diverged: _builtins.bool
     """Two outcomes with one seq and different heads were seen: the game is not to be trusted."""
+    proposer: _common_pb2.Color.ValueType
+    """Who has proposed to end the game, and the dead stones as each side proposed them."""
     @_builtins.property
     def opened(self) -> _facts_pb2.GameOpened:
         """The game as it was opened, regulations pinned."""
@@ -77,6 +81,8 @@ class GameState(_message.Message):
     def clocks(self) -> _outcome_pb2.Clocks: ...
     @_builtins.property
     def result(self) -> _outcome_pb2.Result: ...
+    @_builtins.property
+    def dead(self) -> _containers.RepeatedCompositeFieldContainer[_outcome_pb2.DeadStones]: ...
     def __init__(
         self,
         *,
@@ -98,10 +104,12 @@ class GameState(_message.Message):
         clocks: _outcome_pb2.Clocks | None = ...,
         result: _outcome_pb2.Result | None = ...,
         diverged: _builtins.bool = ...,
+        proposer: _common_pb2.Color.ValueType = ...,
+        dead: _abc.Iterable[_outcome_pb2.DeadStones] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["clocks", b"clocks", "colours", b"colours", "opened", b"opened", "result", b"result"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["board", b"board", "captured_black", b"captured_black", "captured_white", b"captured_white", "clocks", b"clocks", "colours", b"colours", "diverged", b"diverged", "game_id", b"game_id", "head", b"head", "last_point", b"last_point", "move_number", b"move_number", "opened", b"opened", "penalties", b"penalties", "phase", b"phase", "provisional", b"provisional", "result", b"result", "seq", b"seq", "state_digest", b"state_digest", "turn", b"turn"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["board", b"board", "captured_black", b"captured_black", "captured_white", b"captured_white", "clocks", b"clocks", "colours", b"colours", "dead", b"dead", "diverged", b"diverged", "game_id", b"game_id", "head", b"head", "last_point", b"last_point", "move_number", b"move_number", "opened", b"opened", "penalties", b"penalties", "phase", b"phase", "proposer", b"proposer", "provisional", b"provisional", "result", b"result", "seq", b"seq", "state_digest", b"state_digest", "turn", b"turn"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

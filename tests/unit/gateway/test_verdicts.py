@@ -147,4 +147,4 @@ async def test_originals_are_found_by_seq_or_by_the_id_of_the_event(tmp_path: Pa
     assert originals.outcome(notice("c", 2)) == first[2]
     assert originals.outcome(notice("b", 0)) is None
     assert originals.outcome(notice("x", 0)) is None
-    assert [originals.is_parked(notice(event_id, 0)) for event_id in ("a", "b", "x")] == [False, True, False]
+    assert [originals.parked(notice(event_id, 0)) is not None for event_id in ("a", "b", "x")] == [False, True, False]

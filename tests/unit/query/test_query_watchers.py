@@ -17,7 +17,7 @@ def seqs(feed: Feed, after: int) -> list[int]:
 
 
 def test_recent_outcomes_follow_on_each_other() -> None:
-    feed = Feed()
+    feed = Feed("g1")
     feed.publish(SERVED[4:7])
     feed.publish(SERVED[7:8])
     assert seqs(feed, 4) == [5, 6, 7, 8]
@@ -27,7 +27,7 @@ def test_recent_outcomes_follow_on_each_other() -> None:
 
 
 def test_outcomes_that_are_not_all_kept_are_left_to_the_tables() -> None:
-    feed = Feed()
+    feed = Feed("g1")
     assert seqs(feed, 0) == []
     feed.publish(SERVED)
     assert seqs(feed, 1) == []
@@ -35,7 +35,7 @@ def test_outcomes_that_are_not_all_kept_are_left_to_the_tables() -> None:
 
 
 def test_a_hole_in_what_was_told_is_never_handed_on() -> None:
-    feed = Feed()
+    feed = Feed("g1")
     feed.publish(SERVED[:3])
     feed.publish(SERVED[5:7])
     assert seqs(feed, 2) == []

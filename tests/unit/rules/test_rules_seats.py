@@ -28,7 +28,7 @@ def test_nobody_resigns_for_another_seat_as_a_player(person: str) -> None:
     digest = play.digest
     play.say(facts.GameResigned(), "B", by=player(person))
     assert (play.status, play.digest, play.verdict.HasField("result")) == ("REFUSED", digest, False)
-    assert "own seat" in play.verdict.reason
+    assert "own one" in play.verdict.reason
 
 
 def test_a_recorder_reports_for_both_seats() -> None:
