@@ -177,6 +177,8 @@ class Table:
         self.captured = self.history.captured()
         self.provisional = ()
         for stone in provisional:
+            if self.board.units[stone.index] is not None:
+                continue  # it lay where a captured stone is back
             captured = self.board.play(stone.index, stone.colour)
             self.captured[other(stone.colour)] += len(captured)
             again = replace(stone, captured=captured, key=self.board.key)
