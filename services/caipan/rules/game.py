@@ -64,9 +64,10 @@ class Game(Judge):
         source, findings = None, NO_FINDINGS
         if number:
             key = (source_id, name.boot)
-            source = delivery.sources.get(key) or delivery.source(key)
-            if kind == "source_resumed":
-                findings = self._resume(source, event.source_resumed.next_source_seq, out, past)
+            source = delivery.sources.get(key)
+            if source is None or kind == "source_resumed":
+                source = delivery.source(key)
+                findings = self._settle(act, source, out)
                 known = delivery.known.get(event_id)  # it may have waited under the same id
                 if known is not None:
                     return out + self._come_again(act, known)
@@ -149,10 +150,15 @@ class Game(Judge):
             out.append(self._notice(act, pb.STATUS_PARKED, reason=reason))
         self._release(out, act.past)
 
-    def _resume(self, source: Source, number: int, out: list[Judged], past: Sequence[Past]) -> tuple[pb.Finding, ...]:
-        """The numbers below ``number`` will not come: those that wait are judged now, the others are a gap."""
+    def _settle(self, act: Act, source: Source, out: list[Judged]) -> tuple[pb.Finding, ...]:
+        """A new boot, or source.resumed: what is missing before will not come. What waits for it is judged now."""
+        if self.delivery.parked_count:
+            self._release(out, act.past)
+        if act.kind != "source_resumed":
+            return NO_FINDINGS
+        number = act.fact.next_source_seq
         for parked, gap in self.delivery.release_below(source, number):
-            self._judge_parked(parked, source, out, past, _gap_finding(gap))
+            self._judge_parked(parked, source, out, act.past, _gap_finding(gap))
         return _gap_finding(give_up_before(source, number))
 
     def _release(self, out: list[Judged], past: Sequence[Past]) -> None:

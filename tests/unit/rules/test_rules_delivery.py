@@ -341,3 +341,12 @@ def test_garbage_before_the_opening_does_not_hinder_it() -> None:
     play = Play(9, opening=False).send_bytes(b"\xff")
     assert (play.status, play.verdict.seq) == ("QUARANTINED", 1)
     assert play.open().verdict.seq == 2
+
+
+def test_a_new_boot_is_judged_after_what_waited_in_the_earlier_one() -> None:
+    play = Play(9).stone("B", "E5")
+    play.make(stone("C3"), "W")  # lost
+    play.stone("B", "G7")
+    assert play.status == "PARKED"
+    play.stone("W", "C4", boot="2", at=9_000)
+    assert [outcome.verdict.event_id for outcome in play.outcomes[-2:]] == ["e4", "e5"]
