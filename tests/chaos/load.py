@@ -34,6 +34,10 @@ _OPTIONS = (
     ("grpc.max_reconnect_backoff_ms", 100),
 )
 
+# Said of a service that is away; CANCELLED to calls that had come and were not yet taken up when it stopped.
+_AWAY = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED)
+_CUT_OFF = "Cancelling all calls"  # what grpc says to whoever was not told in time that the server stops
+
 Place = tuple[int, int]  # partition and offset of an event
 
 
@@ -85,7 +89,7 @@ class Client:
         for event, result in zip(events, response.results, strict=True):
             assert result.event_id == event.event_id
             self._seen.acknowledged[result.partition, result.offset] = (event.game_id, event.event_id)
-            if result.HasField("outcome"):
+            if result.outcome.verdict.seq:
                 self._seen.judged.append(result.outcome)
         return response.results
 
@@ -96,7 +100,7 @@ class Client:
             try:
                 await self.append(events, wait)
             except grpc.aio.AioRpcError as error:
-                if error.code() is not grpc.StatusCode.UNAVAILABLE:
+                if error.code() not in _AWAY or error.details() == _CUT_OFF:
                     raise
                 self._seen.broken += 1
                 await asyncio.sleep(_PAUSE_S)
@@ -158,16 +162,17 @@ class Client:
 
     def _told_at_the_end(self, error: grpc.aio.AioRpcError, token: str) -> str:
         """The token to go on with after a stream has broken."""
-        detail = detail_of(error)
         if error.code() is grpc.StatusCode.NOT_FOUND and not token:
             return ""  # the game is not open yet
-        if error.code() is not grpc.StatusCode.UNAVAILABLE:
+        if error.code() not in _AWAY or error.details() == _CUT_OFF:
             raise error
         self._seen.resumed += bool(token)
-        if detail is not None:
-            assert detail.code == ERROR_CODE_SHUTTING_DOWN
-            self._seen.farewells += bool(detail.resume_token)
-        return detail.resume_token or token if detail is not None else token
+        farewell = detail_of(error)
+        if farewell is None:
+            return token
+        assert farewell.code == ERROR_CODE_SHUTTING_DOWN
+        self._seen.farewells += bool(farewell.resume_token)
+        return farewell.resume_token or token
 
 
 class Load:

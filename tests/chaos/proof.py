@@ -63,9 +63,9 @@ def assert_one_effect_each(game: Sent, chain: list[Link]) -> None:
 
 def assert_watched_once_in_order(seen: Seen, chains: Chains) -> None:
     """Every watcher got each outcome after its snapshot once."""
-    for game_id, chain in chains.items():
-        watched = [link_of(outcome) for outcome in seen.watched[game_id]]
-        assert watched == chain[seen.snapshots[game_id] :]
+    assert seen.watched
+    for game_id, outcomes in seen.watched.items():
+        assert [link_of(outcome) for outcome in outcomes] == chains[game_id][seen.snapshots[game_id] :]
 
 
 async def assert_served(client: Client, chains: Chains) -> None:

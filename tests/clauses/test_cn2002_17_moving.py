@@ -281,3 +281,9 @@ def test_cn2002_17_5_lifting_from_an_empty_point_changes_nothing() -> None:
     before = play.digest
     play.lifted("W", "Q4")
     assert (play.found, play.digest) == ([], before)
+
+
+def test_cn2002_17_3_a_stone_moved_again_and_again_is_a_takeback_each_time() -> None:
+    play = Play(9).stone("B", "E5").lifted("B", "E5").stone("B", "E6").lifted("B", "E6").stone("B", "E7")
+    assert play.found == ["CN2002 17.3 TAKEBACK"]
+    assert (play.stones(), play.turn) == ({"E7": "X"}, "W")

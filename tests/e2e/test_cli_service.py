@@ -108,7 +108,7 @@ def test_without_waiting_each_event_has_its_place_in_the_log(service: Service, r
 
 def test_an_event_of_a_game_that_is_not_open_waits(service: Service, record: Path) -> None:
     stone = events_of(record, "orphan").splitlines()[1]
-    assert "waits for what comes before it" in caipan("send", "-", text=stone, **service.at).stdout
+    assert "waits for game.opened" in caipan("send", "-", text=stone, **service.at).stdout
     assert "without game_opened: " in caipan("status", **service.at).stdout
 
 

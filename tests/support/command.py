@@ -70,6 +70,11 @@ class Running:
         self._process.communicate(timeout=TIMEOUT_S)
         self._errors.close()
 
+    @property
+    def pid(self) -> int:
+        """Of the process."""
+        return self._process.pid
+
     def line(self) -> str:
         """The next line of its output; "" once it has ended."""
         assert self._process.stdout is not None

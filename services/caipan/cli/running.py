@@ -78,16 +78,12 @@ def token(
 
     Without --games and --tournaments it is good for all of them.
     """
-    from caipan.cli.client import PRIVATE_KEY_FILE
     from caipan.serving.tokens import ALL, KeyFileError, load_private_key, make_token
 
     everything = [] if games or tournaments else [ALL]
     valid_for_s = _seconds(valid_for)
-    key = data / PRIVATE_KEY_FILE
-    if not key.exists():
-        raise CommandError(f"{key} is not there: start the service once (caipan up --data {data}), it makes the key")
     try:
-        private_key = load_private_key(key)
+        private_key = load_private_key(_development_keys(data)[0])
         made = make_token(
             private_key,
             person,

@@ -58,7 +58,7 @@ class Games(GameServiceServicer):
     ) -> pb.ListOutcomesResponse:
         check(request)
         about = ("outcomes", request.game_id)
-        after = int(tokens.page_place(request.page_token, *about)) if request.page_token else 0
+        after = tokens.page_seq(request.page_token, *about) if request.page_token else 0
         await self._asked(request, context)
         limit = request.page_size or OUTCOMES_PAGE
         rows, more = await self._database.read(partial(reading.outcomes_after, request.game_id, after, limit))

@@ -38,6 +38,14 @@ def page_place(token: str, *about: str) -> str:
     return place
 
 
+def page_seq(token: str, *about: str) -> int:
+    """The seq in a page token. Raises ServiceError MALFORMED."""
+    try:
+        return _seq(page_place(token, *about))
+    except ValueError:
+        raise _damaged("page_token") from None
+
+
 def resume_token(game_id: str, seq: int, head: bytes) -> str:
     """A token that goes on after this outcome."""
     place = f"{game_digest(game_id)}.{seq}.{head.hex()}"
@@ -54,8 +62,22 @@ def resume_position(token: str) -> Position:
             "send the last token as it came, or leave it out to begin with a snapshot",
             "resume_token",
         )
-    game, seq, head = place.split(".")
-    return Position(game, int(seq), bytes.fromhex(head))
+    try:
+        game, seq, head = place.split(".")
+        return Position(game, _seq(seq), bytes.fromhex(head))
+    except ValueError:
+        raise _damaged("resume_token") from None
+
+
+def _seq(text: str) -> int:
+    seq = int(text)
+    if not 0 <= seq < 1 << 63:
+        raise ValueError("no seq")
+    return seq
+
+
+def _damaged(field: str) -> ServiceError:
+    return ServiceError(ERROR_CODE_MALFORMED, "the token is damaged", "send the last token as it came", field)
 
 
 def game_digest(game_id: str) -> str:

@@ -62,7 +62,7 @@ class Game(Judge):
             return [self._keep_orphan(act, value)]
         out: list[Judged] = []
         source, findings = None, NO_FINDINGS
-        if number:
+        if number or kind == "source_resumed":
             key = (source_id, name.boot)
             source = delivery.sources.get(key)
             if source is None or kind == "source_resumed":
@@ -71,10 +71,13 @@ class Game(Judge):
                 known = delivery.known.get(event_id)  # it may have waited under the same id
                 if known is not None:
                     return out + self._come_again(act, known)
-            if number != source.watermark + 1:
+            if not number:
+                source = None
+            elif number != source.watermark + 1:
                 self._out_of_order(Parked(number, event.at_ms, event_id, value, offset), act, source, out)
                 return out
-            source.watermark = number
+            else:
+                source.watermark = number
         out.append(self.judge(act, findings))
         delivery.judged(act, self.seq, value, source, number)
         if delivery.parked_count or self.orphans:
@@ -156,7 +159,9 @@ class Game(Judge):
             self._release(out, act.past)
         if act.kind != "source_resumed":
             return NO_FINDINGS
-        number = act.fact.next_source_seq
+        number, own = act.fact.next_source_seq, act.event.source_seq
+        if own == number - 1:
+            number = own  # it counts itself among the numbers that came
         for parked, gap in self.delivery.release_below(source, number):
             self._judge_parked(parked, source, out, act.past, _gap_finding(gap))
         return _gap_finding(give_up_before(source, number))

@@ -139,14 +139,19 @@ class Judge:
             self.overlay.outcomes.append(body)
         return judged
 
-    def _handle(self, act: Act) -> None:
-        """Applies a fact to the table. A fact without a rule here has no effect."""
+    def _handle(self, act: Act, clerical: bool = False) -> None:
+        """Applies a fact to the table. A fact without a rule here has no effect.
+
+        ``clerical``: it comes from a correction, so that whoever reported the record does not matter.
+        """
         kind, table = act.kind, self.table
         handler = _HANDLERS.get(kind)
         if handler is not None and table is not None:
-            if act.event.by.role == ROLE_PLAYER and (reason := why_not_seat(table, act.event.by, act.player)):
-                act.refuse(pb.STATUS_REFUSED, reason)
-                return
+            if act.event.by.role == ROLE_PLAYER and not clerical:
+                reason = why_not_seat(table, act.event.by, act.player)
+                if reason:
+                    act.refuse(pb.STATUS_REFUSED, reason)
+                    return
             handler(table, act)
             if act.before is not None:
                 tell_changes(table, act.before, act)
@@ -261,7 +266,7 @@ class Judge:
         act.player = corrected.player if corrected.player in SEATS else record.player
         act.at_ms = corrected.at_ms if corrected.HasField("at_ms") else record.at_ms
         self._step(act)
-        self._handle(act)
+        self._handle(act, clerical=True)
 
 
 __all__ = ["EVENT_TYPES", "Judge", "Judged", "read_event"]

@@ -46,7 +46,7 @@ def stone_placed(table: Table, act: Act) -> None:
     if breach or table.provisional:
         breach = True
         _find_breaches(table, act, index, colour, player, takeback)
-    _set_stone(table, act, index, colour, player, breach)
+    _set_stone(table, act, index, colour, player, breach, takeback)
 
 
 def _is_set_elsewhere(table: Table, index: int, colour: Colour) -> bool:
@@ -65,10 +65,12 @@ def _put_back(table: Table, act: Act, index: int, colour: Colour, player: Colour
     act.find(table.cite("2.3"), pb.FINDING_KIND_OCCUPIED, side=player, points=points, move=number)
 
 
-def _set_stone(table: Table, act: Act, index: int, colour: Colour, player: Colour, breach: bool) -> None:
+def _set_stone(
+    table: Table, act: Act, index: int, colour: Colour, player: Colour, breach: bool, takeback: bool
+) -> None:
     """Sets the stone, takes what it captures, and makes it a move if nothing is wrong with it."""
     board, history = table.board, table.history
-    on_turn = player == table.turn
+    on_turn = takeback or player == table.turn
     captured = board.play(index, colour)
     name = table.names[index]
     if colour == BLACK:

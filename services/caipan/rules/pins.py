@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from caipan.rules.editions import Edition, edition, edition_ids
+from caipan.rules.points import DEFAULT_SIZE
 from caipan.v1.facts_pb2 import GameOpened
 from caipan.v1.regulations_pb2 import (
     HANDICAP_PLACEMENT_FIXED,
@@ -34,6 +37,9 @@ def pin(opened: GameOpened) -> Pins:
         known = ", ".join(edition_ids())
         raise RegulationsError("regulations.edition", f"unknown edition {asked.edition!r}", f"use one of: {known}")
     text = edition(asked.edition)
+    size = opened.size or DEFAULT_SIZE
+    if not 0 <= asked.handicap < size * size:
+        raise RegulationsError("regulations.handicap", f"{asked.handicap} stones on {size} lines", "use fewer")
     full = expanded(asked, text)
     _check(opened, full)
     return Pins(regulations=full, edition_digest=text.digest, fold_version=FOLD_VERSION)
@@ -50,7 +56,13 @@ def expanded(asked: Regulations, text: Edition) -> Regulations:
         setattr(full, field, value)
     if asked.handicap and not asked.HasField("komi_qz"):
         full.komi_qz = 2 * asked.handicap
-    full.MergeFrom(asked)
+    said = Regulations()
+    said.CopyFrom(asked)
+    clear: Any = said.ClearField  # its type lists the fields by name
+    for kind, value in asked.ListFields():
+        if kind.enum_type is not None and not value:
+            clear(kind.name)  # unspecified is left out
+    full.MergeFrom(said)
     return full
 
 
@@ -59,10 +71,17 @@ def _enum_prefix(zero: str) -> str:
 
 
 def _check(opened: GameOpened, full: Regulations) -> None:
+    colours, players = opened.colours, set(opened.players)
+    if opened.HasField("colours") and colours.black == colours.white:
+        raise RegulationsError("colours", f"{colours.black!r} has both", "give them to two persons")
+    if opened.HasField("colours") and players and players != {colours.black, colours.white}:
+        raise RegulationsError("colours", "other persons than `players`", "name the same two, or leave players out")
     if opened.size == 1:
         raise RegulationsError("size", "a board has 2 to 25 lines", "leave it out for 19")
     if not full.untimed and not full.regime:
         raise RegulationsError("regulations.regime", "a game with clocks needs one", "name it, or set untimed")
+    if full.untimed and full.regime:
+        raise RegulationsError("regulations.untimed", "the game has a regime too", "leave one of them out")
     if full.handicap == 1:
         raise RegulationsError("regulations.handicap", "there is no handicap of one", "use 0 and komi_qz 0 for no komi")
     if full.handicap and full.handicap_placement == HANDICAP_PLACEMENT_FIXED:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import errno
 import secrets
 import socket
@@ -19,17 +18,11 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from caipan.serving.errors import ServiceError, abort
-from caipan.v1.errors_pb2 import (
-    ERROR_CODE_INTERNAL,
-    ERROR_CODE_MALFORMED,
-    ERROR_CODE_SHUTTING_DOWN,
-    ERROR_CODE_TOO_LARGE,
-)
+from caipan.v1.errors_pb2 import ERROR_CODE_INTERNAL, ERROR_CODE_MALFORMED, ERROR_CODE_TOO_LARGE
 
 REQUEST_BYTES = 4 << 20
 # Beyond this grpc itself hangs up, with the same status but no detail.
 _WIRE_BYTES = 4 * REQUEST_BYTES
-_LAST_CALLS_S = 0.1
 _IN_USE = "the port is in use; stop the program that has it, or choose another port"
 
 _log = structlog.get_logger()
@@ -43,9 +36,8 @@ class Server:
     """A server for one or several services. SERVING from ``serving()`` to ``stop()``; it cannot be started again."""
 
     def __init__(self) -> None:
-        self._typed_errors = _TypedErrors()
         self._grpc = grpc.aio.server(
-            interceptors=[self._typed_errors],
+            interceptors=[_TypedErrors()],
             options=[("grpc.max_receive_message_length", _WIRE_BYTES), ("grpc.so_reuseport", 0)],
         )
         self._health = health.aio.HealthServicer()
@@ -85,10 +77,6 @@ class Server:
     async def stop(self, grace_s: float) -> None:
         """Takes no more calls; those under way have ``grace_s`` seconds to end, then they are cancelled."""
         await self._health.enter_graceful_shutdown()
-        if grace_s:
-            # To calls that wait to be taken when it stops, grpc would say CANCELLED.
-            self._typed_errors.is_stopping = True
-            await asyncio.sleep(_LAST_CALLS_S)
         await self._grpc.stop(grace_s)
 
     async def _set_health(self, status: health_pb2.HealthCheckResponse.ServingStatus) -> None:
@@ -104,17 +92,12 @@ def _check_free(host: str, port: int) -> None:
 class _TypedErrors(grpc.aio.ServerInterceptor):  # type: ignore[misc]
     """Every call of a caipan service ends well or with an ErrorDetail. Cancellation always passes through."""
 
-    def __init__(self) -> None:
-        self.is_stopping = False  # whether new calls are refused
-
     async def intercept_service(
         self, continuation: Callable[[Any], Awaitable[Any]], details: grpc.HandlerCallDetails
     ) -> Any:
         handler = await continuation(details)
         if handler is None or not details.method.startswith("/caipan."):
             return handler
-        if self.is_stopping:
-            return grpc.unary_unary_rpc_method_handler(_refused)
         if handler.response_streaming:
             return grpc.unary_stream_rpc_method_handler(
                 _typed_stream(details.method, handler), response_serializer=handler.response_serializer
@@ -122,13 +105,6 @@ class _TypedErrors(grpc.aio.ServerInterceptor):  # type: ignore[misc]
         return grpc.unary_unary_rpc_method_handler(
             _typed_unary(details.method, handler), response_serializer=handler.response_serializer
         )
-
-
-async def _refused(_: bytes, context: Any) -> None:
-    await abort(
-        context,
-        ServiceError(ERROR_CODE_SHUTTING_DOWN, "the server is stopping; nothing was done", "call again in a while"),
-    )
 
 
 def _typed_unary(method: str, handler: Any) -> Callable[[bytes, Any], Awaitable[Any]]:

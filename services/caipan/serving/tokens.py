@@ -253,6 +253,7 @@ def _read(path: Path) -> bytes:
 def _write(path: Path, content: bytes) -> None:
     """Writes the file as a whole or not at all, for its owner only."""
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    unfinished.unlink(missing_ok=True)  # left by a process of the same number that died here
     with open(unfinished, "xb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
         file.write(content)
     unfinished.replace(path)

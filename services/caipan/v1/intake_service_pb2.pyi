@@ -110,7 +110,8 @@ class Appended(_message.Message):
     @_builtins.property
     def outcome(self) -> _outcome_pb2.Outcome:
         """Wait VERDICT: the outcome; of a DUPLICATE the original one, where it is still known; of PARKED the notice, which
-        says what it waits for.
+        says what it waits for. Left out of the first results where the answer would be larger than 3.5 MB: read them with
+        ListOutcomes.
         """
 
     def __init__(

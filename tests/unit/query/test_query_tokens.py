@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from caipan.query import tokens
 from caipan.query.tokens import game_digest, page_place, page_token, resume_position, resume_token
 from caipan.serving.errors import ServiceError
 from caipan.v1.errors_pb2 import ERROR_CODE_MALFORMED
@@ -46,3 +47,15 @@ def test_a_page_token_is_good_for_its_list_alone(about: tuple[str, ...]) -> None
         page_place(token, *about)
     assert caught.value.detail.field == "page_token"
     assert caught.value.detail.remedy
+
+
+@pytest.mark.parametrize("place", ["a.b.c", "x.-1.00", f"x.{10**30}.00", "x.1.zz", "nothing"])
+def test_a_token_with_a_right_sum_and_no_sense_is_damaged(place: str) -> None:
+    with pytest.raises(ServiceError, match="damaged"):
+        tokens.resume_position(tokens._sum(place, tokens._RESUME) + place)
+
+
+@pytest.mark.parametrize("place", ["abc", str(10**30), "-1"])
+def test_a_page_token_that_names_no_seq_is_damaged(place: str) -> None:
+    with pytest.raises(ServiceError, match="damaged"):
+        tokens.page_seq(tokens.page_token(place, "outcomes", "game"), "outcomes", "game")

@@ -350,3 +350,16 @@ def test_a_new_boot_is_judged_after_what_waited_in_the_earlier_one() -> None:
     assert play.status == "PARKED"
     play.stone("W", "C4", boot="2", at=9_000)
     assert [outcome.verdict.event_id for outcome in play.outcomes[-2:]] == ["e4", "e5"]
+
+
+def test_a_resume_that_counts_itself_among_the_numbers_before_finds_the_gap() -> None:
+    play = Play(9).say(facts.SourceResumed(next_source_seq=7), seq=6)
+    assert play.found == ["REG order SOURCE_GAP"]
+    assert (play.finding.gap_from, play.finding.gap_to) == (1, 5)
+
+
+def test_a_resume_without_a_number_of_its_own_releases_what_waits() -> None:
+    play = Play(9).stone("B", "E5", seq=1).stone("W", "C3", seq=3)
+    assert play.status == "PARKED"
+    play.say(facts.SourceResumed(next_source_seq=3), seq=0)
+    assert play.at("C3") == "O"

@@ -120,3 +120,29 @@ def test_a_free_handicap_needs_no_stones_at_the_opening() -> None:
 
 def test_a_game_with_clocks_names_its_regime() -> None:
     assert pin(asked(edition="CN2002", regime=reg.REGIME_BYOYOMI, basic_time_s=7200)).regulations.basic_time_s == 7200
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "named"),
+    [
+        ("handicap", 2_000_000_000, "regulations.handicap"),
+        ("regime", 1, "regulations.untimed"),
+    ],
+)
+def test_what_cannot_be_pinned_is_told_by_its_field(field: str, value: int, named: str) -> None:
+    regulations = reg.Regulations(edition="CN2002", untimed=True, **{field: value})
+    with pytest.raises(RegulationsError) as told:
+        pin(GameOpened(regulations=regulations))
+    assert told.value.field == named
+
+
+def test_an_enum_left_unspecified_takes_the_value_of_the_edition() -> None:
+    regulations = reg.Regulations(edition="CN2002", untimed=True, superko_mode=0)
+    assert pin(GameOpened(regulations=regulations)).regulations.superko_mode == 1
+
+
+def test_one_person_cannot_have_both_colours() -> None:
+    game = GameOpened(regulations=reg.Regulations(edition="CN2002", untimed=True))
+    game.colours.black = game.colours.white = "li"
+    with pytest.raises(RegulationsError, match="both"):
+        pin(game)
