@@ -1,0 +1,97 @@
+"""What is derived from the log is deleted while the service is stopped: it comes back to the same answers."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from itertools import islice
+from pathlib import Path
+from random import Random
+
+import pytest
+from support.command import Service
+
+from caipan.v1.game_service_pb2 import GetGameRequest, ListGamesRequest, WatchGameRequest
+from caipan.v1.operation_service_pb2 import GetStatusRequest
+
+from .games import Sent, games
+from .load import CALL_S, Client, Seen
+from .proof import Chains, assert_nothing_lost, assert_served, outcomes_of
+
+GAMES = 6
+
+
+def delete_read_model(data: Path) -> None:
+    files = list(data.glob("games.db*"))
+    assert files
+    for file in files:
+        file.unlink()
+
+
+def delete_checkpoints(data: Path) -> None:
+    with closing(sqlite3.connect(data / "log.db")) as log, log:
+        assert log.execute("DELETE FROM state WHERE topic = 'game-state'").rowcount
+        assert log.execute("DELETE FROM position WHERE topic = 'game-state'").rowcount
+
+
+def delete_outcomes(data: Path) -> None:
+    """And with them what says how far they are; the read model notices that it was built from others."""
+    with closing(sqlite3.connect(data / "log.db")) as log, log:
+        assert log.execute("DELETE FROM record WHERE topic = 'game-outcomes'").rowcount
+    delete_checkpoints(data)
+
+
+@pytest.mark.parametrize("delete", [delete_read_model, delete_checkpoints, delete_outcomes])
+async def test_what_was_deleted_comes_back_the_same(tmp_path: Path, delete: Callable[[Path], None]) -> None:
+    random = Random(7)
+    seen = Seen(games=list(islice(games(random, moves=(20, 60)), GAMES)))
+    halves = [(game.events[: len(game.events) // 2], game.events[len(game.events) // 2 :]) for game in seen.games]
+    with Service(tmp_path) as service:
+        async with Client(service.address, tmp_path, seen, random) as client:
+            for first, _ in halves:
+                await client.append(first)
+            answers, token = await answers_of(client, seen.games), await token_of(client, seen.games[0])
+        assert service.end() == (0, "")
+    delete(tmp_path)
+    with Service(tmp_path) as service:
+        async with Client(service.address, tmp_path, seen, random) as client:
+            assert await answers_of(client, seen.games) == answers
+            for _, second in halves:
+                await client.append(second)
+            chains = await assert_nothing_lost(tmp_path, seen)
+            await assert_served(client, chains)
+            await assert_goes_on(client, seen.games[0], token, chains)
+        assert service.end()[0] == 0
+
+
+async def answers_of(client: Client, sent: list[Sent]) -> list[bytes]:
+    """All that the reading side tells of these games, and its counts."""
+    answers: list[bytes] = []
+    for game in sent:
+        request = GetGameRequest(game_id=game.game_id, min_seq=len(game.events) // 2)
+        answers.append((await client.games.GetGame(request, timeout=CALL_S)).SerializeToString())
+        answers += [outcome.SerializeToString() for outcome in await outcomes_of(client, game.game_id)]
+    answers.append((await client.games.ListGames(ListGamesRequest(), timeout=CALL_S)).SerializeToString())
+    status = await client.operations.GetStatus(GetStatusRequest(), timeout=CALL_S)
+    for partition in status.partitions:
+        assert partition.folded == partition.events_end
+        assert partition.served == partition.outcomes_end
+    return [*answers, status.SerializeToString()]
+
+
+async def token_of(client: Client, game: Sent) -> str:
+    watching = client.games.WatchGame(WatchGameRequest(game_id=game.game_id), timeout=CALL_S)
+    update = await watching.read()
+    watching.cancel()
+    return str(update.resume_token)
+
+
+async def assert_goes_on(client: Client, game: Sent, token: str, chains: Chains) -> None:
+    """The token from before is still good: the outcomes since then follow."""
+    request = WatchGameRequest(game_id=game.game_id, resume_token=token)
+    watching = client.games.WatchGame(request, timeout=CALL_S)
+    for seq, event_id, head in chains[game.game_id][len(game.events) // 2 :]:
+        outcome = (await watching.read()).outcome
+        assert (outcome.verdict.seq, outcome.verdict.event_id, outcome.head) == (seq, event_id, head)
+    watching.cancel()
