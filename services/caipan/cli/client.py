@@ -125,7 +125,8 @@ def _is_passing(error: grpc.RpcError) -> bool:
     detail = detail_of(error)
     if detail is not None and detail.code in (ERROR_CODE_VERDICT_PENDING, ERROR_CODE_SHUTTING_DOWN):
         return True
-    return error.code() is grpc.StatusCode.UNAVAILABLE
+    # A call that a stopping server had not taken up yet ends as CANCELLED, though nobody cancelled it.
+    return error.code() in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED)
 
 
 def token_for(token: str | None, data: Path) -> str:
