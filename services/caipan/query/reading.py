@@ -59,15 +59,18 @@ class Counts(NamedTuple):
 
 
 def all_cursors(connection: Connection) -> list[Cursor]:
+    """How far the read model is in each partition that it reads."""
     return [Cursor(*row) for row in connection.execute(select(*cursors.c))]
 
 
 def next_offset(topic: str, partition: int, connection: Connection) -> int:
+    """The offset at which the read model goes on."""
     query = select(cursors.c.next_offset).where(cursors.c.topic == topic, cursors.c.partition == partition)
     return connection.scalar(query) or 0
 
 
 def game(game_id: str, connection: Connection) -> GameRow | None:
+    """The row of a game; None where nothing is known of it."""
     row = connection.execute(_game_rows.where(games.c.game_id == game_id)).one_or_none()
     return GameRow(*row) if row else None
 
@@ -115,10 +118,12 @@ def quarantined_after(
 
 
 def quarantined_record(record_id: str, connection: Connection) -> bytes | None:
+    """The bytes of a `Quarantined`; None where there is none."""
     return connection.scalar(select(quarantined.c.record).where(quarantined.c.record_id == record_id))
 
 
 def counts(connection: Connection) -> Counts:
+    """What an operator asks: how many games, and what waits."""
     phases = select(games.c.phase, func.count()).where(_is_open).group_by(games.c.phase)
     by_phase: dict[int, int] = dict(connection.execute(phases).all())
     opened = select(games.c.game_id).where(_is_open)

@@ -148,6 +148,7 @@ def update_of(served: Served) -> WatchGameResponse:
 
 
 def diverged(game_id: str) -> ServiceError:
+    """The error by which a game whose outcomes contradict each other is no longer served."""
     return ServiceError(
         ERROR_CODE_GAME_DIVERGED,
         f"the outcomes of the game {game_id!r} contradict each other; it is served no further",

@@ -17,6 +17,8 @@ from typing import Literal, NamedTuple
 
 
 class Unit(StrEnum):
+    """The unit of a komi or a margin: zi of area, or mu (points), two to a zi."""
+
     ZI = "zi"
     MU = "mu"
 
