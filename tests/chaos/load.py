@@ -14,13 +14,21 @@ import grpc
 
 from caipan.serving.errors import detail_of
 from caipan.serving.tokens import generate_keys, load_private_key, make_token
-from caipan.v1 import game_service_pb2, intake_service_pb2
 from caipan.v1.errors_pb2 import ERROR_CODE_SHUTTING_DOWN, ErrorDetail
 from caipan.v1.event_pb2 import Event
+from caipan.v1.game_service_pb2 import WatchGameRequest
 from caipan.v1.game_service_pb2_grpc import GameServiceStub
+from caipan.v1.intake_service_pb2 import (
+    WAIT_LOG,
+    WAIT_VERDICT,
+    Appended,
+    AppendEventsRequest,
+    AppendEventsResponse,
+    Wait,
+)
 from caipan.v1.intake_service_pb2_grpc import IntakeServiceStub
 from caipan.v1.operation_service_pb2_grpc import OperationServiceStub
-from caipan.v1.outcome_pb2 import Outcome
+from caipan.v1.outcome_pb2 import STATUS_PARKED, Outcome
 
 from .games import RECORDER, Sent
 
@@ -75,19 +83,14 @@ class Client:
     async def __aexit__(self, *_: object) -> None:
         await self.channel.close()
 
-    async def append(
-        self,
-        events: Sequence[Event],
-        wait: intake_service_pb2.Wait = intake_service_pb2.WAIT_VERDICT,
-        within_s: float = CALL_S,
-    ) -> Sequence[intake_service_pb2.Appended]:
+    async def append(self, events: Sequence[Event], wait: Wait.ValueType = WAIT_VERDICT) -> Sequence[Appended]:
         """One call. Raises AioRpcError."""
-        request = intake_service_pb2.AppendEventsRequest(events=events, wait=wait)
-        response = await self.intake.AppendEvents(
-            request, timeout=within_s, metadata=self._metadata, wait_for_ready=True
+        response: AppendEventsResponse = await self.intake.AppendEvents(
+            AppendEventsRequest(events=events, wait=wait), timeout=CALL_S, metadata=self._metadata, wait_for_ready=True
         )
         for event, result in zip(events, response.results, strict=True):
             assert result.event_id == event.event_id
+            assert wait == WAIT_LOG or result.outcome.verdict.seq or result.status == STATUS_PARKED
             self._seen.acknowledged[result.partition, result.offset] = (event.game_id, event.event_id)
             if result.outcome.verdict.seq:
                 self._seen.judged.append(result.outcome)
@@ -95,7 +98,7 @@ class Client:
 
     async def insist(self, events: Sequence[Event]) -> None:
         """Sends the same events until they are acknowledged."""
-        wait = self._random.choice([intake_service_pb2.WAIT_LOG, intake_service_pb2.WAIT_VERDICT])
+        wait = self._random.choice([WAIT_LOG, WAIT_VERDICT])
         while True:
             try:
                 await self.append(events, wait)
@@ -116,7 +119,7 @@ class Client:
         others = [event for event in game.events if event.source.id != "clock"]
         async with asyncio.TaskGroup() as both:
             both.create_task(self._send_in_order(others))
-            both.create_task(self._send_jumbled(clock))
+            both.create_task(self._send_in_order(self._jumbled(clock)))
 
     async def _send_in_order(self, events: Sequence[Event]) -> None:
         requests = list(self._requests(events))
@@ -125,12 +128,13 @@ class Client:
             if self._random.random() < 0.05:
                 await self.insist(self._random.choice(requests[:number]))
 
-    async def _send_jumbled(self, events: Sequence[Event]) -> None:
-        requests = list(self._requests(events))
-        for number in range(1, len(requests)):
+    def _jumbled(self, events: Sequence[Event]) -> list[Event]:
+        """Some of them come before earlier ones of their source."""
+        parts = list(self._requests(events))
+        for number in range(1, len(parts)):
             if self._random.random() < 0.1:
-                requests[number - 1 : number + 1] = requests[number], requests[number - 1]
-        await self._send_in_order([event for request in requests for event in request])
+                parts[number - 1 : number + 1] = parts[number], parts[number - 1]
+        return [event for part in parts for event in part]
 
     def _requests(self, events: Sequence[Event]) -> Iterator[Sequence[Event]]:
         start = 0
@@ -144,9 +148,11 @@ class Client:
         outcomes = self._seen.watched[game.game_id] = []
         token, seq = "", 0
         while seq < len(game.events):
-            request = game_service_pb2.WatchGameRequest(game_id=game.game_id, resume_token=token)
+            request = WatchGameRequest(game_id=game.game_id, resume_token=token)
+            stream = self.games.WatchGame(request, wait_for_ready=True)
             try:
-                async for update in self.games.WatchGame(request, wait_for_ready=True):
+                while seq < len(game.events):
+                    update = await stream.read()
                     token = update.resume_token
                     if update.HasField("snapshot"):
                         assert game.game_id not in self._seen.snapshots, "a watcher that resumed began anew"
@@ -154,11 +160,11 @@ class Client:
                     elif update.HasField("outcome"):
                         outcomes.append(update.outcome)
                         seq = update.outcome.verdict.seq
-                    if seq >= len(game.events):
-                        break
             except grpc.aio.AioRpcError as error:
                 token = self._told_at_the_end(error, token)
                 await asyncio.sleep(_PAUSE_S)
+            finally:
+                stream.cancel()
 
     def _told_at_the_end(self, error: grpc.aio.AioRpcError, token: str) -> str:
         """The token to go on with after a stream has broken."""

@@ -36,7 +36,7 @@ def delete_checkpoints(data: Path) -> None:
 
 
 def delete_outcomes(data: Path) -> None:
-    """And with them what says how far they are; the read model notices that it was built from others."""
+    """And with them the checkpoints, which say how far they are."""
     with closing(sqlite3.connect(data / "log.db")) as log, log:
         assert log.execute("DELETE FROM record WHERE topic = 'game-outcomes'").rowcount
     delete_checkpoints(data)
