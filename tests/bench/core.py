@@ -32,7 +32,7 @@ def figures() -> list[Figure]:
     """All figures of the core."""
     games = records()
     logs = [(record.name, events_of(record)) for record in games]
-    moves = sum(len(record.moves) for record in games)
+    moves = sum(len(record.coordinates) for record in games)
     events = sum(len(log) for _, log in logs)
     many = [(f"{name}-{copy}", events_of(record, f"{name}-{copy}")) for record, name, copy in _copies(games, 500)]
     many_events = sum(len(log) for _, log in many)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from caipan.rules.pins import pin
@@ -24,7 +25,7 @@ class Record:
     set_up: list[tuple[str, str]]
     moves: list[tuple[str, str]]
 
-    @property
+    @cached_property
     def coordinates(self) -> list[tuple[int, int, str]]:
         columns = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
         stones = [stone for stone in self.set_up + self.moves if stone[1] != "-"]

@@ -167,8 +167,7 @@ def _load_table(saved: pb.TableCheckpoint) -> Table:
     captures = {capture.move: _unpack(capture.points) for capture in saved.captures}
     history.restore(saved.moves, captures, saved.history_digest)
     board = Board.from_cells(size, history.cells(history.length))
-    table = Table(saved.opened, edition(saved.opened.pins.regulations.edition), board, saved.turn)
-    table.history = history
+    table = Table(saved.opened, edition(saved.opened.pins.regulations.edition), board, saved.turn, history)
     table.captured = history.captured()
     for stone in saved.provisional:
         captured = _unpack(stone.captured)

@@ -73,7 +73,10 @@ class Table:
         "watches_captures",
     )
 
-    def __init__(self, opened: GameOpened, edition: Edition, board: Board, turn: Colour) -> None:
+    def __init__(
+        self, opened: GameOpened, edition: Edition, board: Board, turn: Colour, history: History | None = None
+    ) -> None:
+        """``board`` with ``turn`` to move; ``history`` where moves were made before."""
         regulations = opened.pins.regulations
         self.opened = opened
         self.edition = edition
@@ -83,7 +86,7 @@ class Table:
         self.names = names(board.size)
         self.indices = indices(board.size)
         self.board = board
-        self.history = History(board.size, board.cells(), turn)
+        self.history = history or History(board.size, board.cells(), turn)
         self.turn = turn
         self.phase: Phase.ValueType = PHASE_PLAY
         # Passes and proposals to end in a row, and who proposed last (0 = no open proposal): CN2002 7.3, 21.1.
