@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -10,7 +11,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from support.command import Service
+from support.command import Service, caipan
 
 from caipan.v1.game_service_pb2 import GetGameRequest, ListGamesRequest, WatchGameRequest
 from caipan.v1.operation_service_pb2 import GetStatusRequest
@@ -36,14 +37,24 @@ def delete_checkpoints(data: Path) -> None:
 
 
 def delete_outcomes(data: Path) -> None:
-    """And with them the checkpoints, which say how far they are."""
+    """Then the checkpoints are of no use either: they say that these outcomes are written."""
     with closing(sqlite3.connect(data / "log.db")) as log, log:
-        assert log.execute("DELETE FROM record WHERE topic = 'game-outcomes'").rowcount
-    delete_checkpoints(data)
+        assert log.execute("DELETE FROM record WHERE topic = 'game-outcomes' AND offset >= 10").rowcount
 
 
-@pytest.mark.parametrize("delete", [delete_read_model, delete_checkpoints, delete_outcomes])
-async def test_what_was_deleted_comes_back_the_same(tmp_path: Path, delete: Callable[[Path], None]) -> None:
+def write_checkpoints_as_another_version(data: Path) -> None:
+    """What they say could be read by this one, and would be wrong."""
+    with closing(sqlite3.connect(data / "log.db")) as log, log:
+        marks = "topic = 'game-state' AND key = x''"
+        other = "CAST(json_set(CAST(value AS TEXT), '$.format', 'other') AS BLOB)"
+        assert log.execute(f"UPDATE state SET value = {other} WHERE {marks}").rowcount
+        assert log.execute("UPDATE state SET value = x'' WHERE topic = 'game-state' AND key != x''").rowcount
+
+
+@pytest.mark.parametrize(
+    "hurt", [delete_read_model, delete_checkpoints, delete_outcomes, write_checkpoints_as_another_version]
+)
+async def test_what_is_derived_comes_back_the_same(tmp_path: Path, hurt: Callable[[Path], None]) -> None:
     random = Random(7)
     seen = Seen(games=list(islice(games(random, moves=(20, 60)), GAMES)))
     halves = [(game.events[: len(game.events) // 2], game.events[len(game.events) // 2 :]) for game in seen.games]
@@ -53,7 +64,7 @@ async def test_what_was_deleted_comes_back_the_same(tmp_path: Path, delete: Call
                 await client.append(first)
             answers, token = await answers_of(client, seen.games), await token_of(client, seen.games[0])
         assert service.end() == (0, "")
-    delete(tmp_path)
+    hurt(tmp_path)
     with Service(tmp_path) as service:
         async with Client(service.address, tmp_path, seen, random) as client:
             assert await answers_of(client, seen.games) == answers
@@ -63,6 +74,23 @@ async def test_what_was_deleted_comes_back_the_same(tmp_path: Path, delete: Call
             await assert_served(client, chains)
             await assert_goes_on(client, seen.games[0], token, chains)
         assert service.end()[0] == 0
+
+
+async def test_a_log_that_has_lost_events_is_refused(tmp_path: Path) -> None:
+    """An older copy of the events beside newer checkpoints: what comes next would never be judged."""
+    (game,) = islice(games(Random(7), moves=(20, 20)), 1)
+    with Service(tmp_path) as service:
+        async with Client(service.address, tmp_path, Seen(), Random(7)) as client:
+            await client.append(game.events)
+        assert service.end() == (0, "")
+    with closing(sqlite3.connect(tmp_path / "log.db")) as log, log:
+        assert log.execute("DELETE FROM record WHERE topic = 'game-events' AND offset >= 30").rowcount
+    refused = caipan("up", "--data", tmp_path, "--listen", "127.0.0.1:0", ok=1)
+    assert re.fullmatch(
+        rf"caipan: game-events-[0-3]: {len(game.events)} events were judged, but the log has 30: it has lost some; "
+        "put back a whole copy of it\n",
+        refused.stderr,
+    )
 
 
 async def answers_of(client: Client, sent: list[Sent]) -> list[bytes]:

@@ -9,23 +9,28 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Sequence
+from hashlib import sha256
+from typing import Any
 
 import structlog
 
-from caipan.eventlog import EventLog, LogError, Record
+from caipan.eventlog import EventLog, LogError, Record, WrongLog
 from caipan.referee.games import Games
 from caipan.referee.guard import DeliveryGuard
 from caipan.referee.outbox import Outbox
-from caipan.referee.records import EVENTS, STATE, address_of
+from caipan.referee.records import EVENTS, OUTCOMES, STATE, address_of
 from caipan.referee.standing import Standing
 from caipan.rules.game import Game, Judged, Past, read_event
+from caipan.v1 import checkpoint_pb2
 from caipan.v1.event_pb2 import Event
 
 CHECKPOINT_EVENTS = 2000
 GAMES_KEPT = 500  # of one partition, at most about 60 KB each
 
-# The row of game-state that belongs to no game, for no game has an empty id: JSON {outcomes_end, stopped}.
+# The row of game-state that belongs to no game, for no game has an empty id: JSON {format, outcomes_end, stopped}.
 MARK_KEY = b""
+# Checkpoints that were written by other protos could be read, but misunderstood.
+FORMAT = sha256(checkpoint_pb2.DESCRIPTOR.serialized_pb).hexdigest()
 _SLICE = 200  # events judged before other tasks have their turn
 
 logger = structlog.get_logger()
@@ -72,12 +77,10 @@ class Referee:
         """Takes up the last checkpoint and folds again what stands behind it, up to the present end of the log.
 
         An outcome that stands already is not written again. Where another one stands, or one that no event gives, the
-        game has diverged.
+        game has diverged. Raises WrongLog where the log has lost events.
         """
-        next_offset, states = await self._log.restore(STATE, self.partition)
-        mark = json.loads(states.get(MARK_KEY, b"{}"))
+        next_offset, mark = await self._restored()
         self._begin_at(next_offset, mark.get("outcomes_end", 0), mark.get("stopped", {}))
-        del states  # may be many; each game is read when its next event comes
         self._standing = standing = await Standing.read(self._log, self.partition, self._standing_from)
         for game_id in standing.games():
             game = await self.games.get(game_id)
@@ -89,6 +92,22 @@ class Referee:
                 self._diverged(game_id, f"an outcome of seq {seq} stands that no event gives")
         self._standing = None
         self._outbox.outcomes_end = max(self._outbox.outcomes_end, standing.end)
+
+    async def _restored(self) -> tuple[int, dict[str, Any]]:
+        """The next offset and the mark of the last checkpoint. One that is of no use is dropped: the log has it all."""
+        next_offset, states = await self._log.restore(STATE, self.partition)
+        mark = json.loads(states.get(MARK_KEY, b"{}"))
+        events, outcomes = [await self._log.end(topic, self.partition) for topic in (EVENTS, OUTCOMES)]
+        if next_offset > events:
+            raise WrongLog(
+                f"{EVENTS}-{self.partition}: {next_offset} events were judged, but the log has {events}: it has lost "
+                "some; put back a whole copy of it"
+            )
+        if states and (mark.get("format") != FORMAT or mark["outcomes_end"] > outcomes):
+            logger.warning("checkpoints_dropped", partition=self.partition, why="another format, or outcomes were lost")
+            await self._log.checkpoint(STATE, self.partition, 0, dict.fromkeys(states))
+            return 0, {}
+        return next_offset, mark
 
     async def catch_up(self) -> None:
         """Folds what the log has beyond the events judged, delivered or not."""
@@ -110,7 +129,7 @@ class Referee:
         await self._outbox.flush()
         next_offset = self.guard.next_offset
         outcomes_end = self._outbox.outcomes_end if self._standing is None else self._standing_from
-        mark = {"outcomes_end": outcomes_end, "stopped": self.stopped}
+        mark = {"format": FORMAT, "outcomes_end": outcomes_end, "stopped": self.stopped}
         states = {**await self.games.snapshots(), MARK_KEY: json.dumps(mark, sort_keys=True).encode()}
         await self._log.checkpoint(STATE, self.partition, next_offset, states)
         self._saved_offset = next_offset

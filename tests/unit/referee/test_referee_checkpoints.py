@@ -12,6 +12,7 @@ import pytest
 from caipan.eventlog import EventLog
 from caipan.eventlog.embedded import EmbeddedLog
 from caipan.referee import Referee
+from caipan.referee.processor import FORMAT
 
 from .faults import Crash, FaultyLog
 from .hall import (
@@ -118,7 +119,8 @@ async def test_recovery_reads_what_lies_behind_the_checkpoint_and_no_more(log: F
     log.reads.clear()
     await referee_of(log, 0)
     assert log.reads == [(OUTCOMES, 60)]
-    assert json.loads((await log.restore(STATE, 0))[1][b""]) == {"outcomes_end": 60, "stopped": {}}
+    mark = json.loads((await log.restore(STATE, 0))[1][b""])
+    assert mark == {"format": FORMAT, "outcomes_end": 60, "stopped": {}}
 
 
 async def test_a_recovery_cut_short_after_a_checkpoint_of_its_own_is_taken_up(log: FaultyLog) -> None:
