@@ -353,6 +353,25 @@ class EventLogContract:
         assert (await log.restore(STATE, 0))[0] == 59
         assert len(seen) > 1, "no restore ran beside the checkpoints"
 
+    async def test_a_value_is_found_in_the_partition_where_a_checkpoint_put_it(self, log: EventLog) -> None:
+        partition = (partition_of(b"g", PARTITIONS) + 1) % PARTITIONS
+        await log.checkpoint(STATE, partition, 7, {b"g": b"1", b"": b"mark"})
+        await log.checkpoint(STATE, partition, 9, {b"g": b"2"})
+        assert await log.get(STATE, b"g", partition) == b"2"
+        assert await log.get(STATE, b"", partition) == b"mark"
+        assert await log.get(STATE, b"g") is None
+        await log.checkpoint(STATE, partition, 9, {b"g": None})
+        assert await log.get(STATE, b"g", partition) is None
+
+    async def test_a_partition_is_taken_over_and_released_any_number_of_times(self, log: EventLog) -> None:
+        for number in range(3):
+            await log.take_over(STATE, 1)
+            await log.take_over(STATE, 1)
+            assert (await log.restore(STATE, 1))[0] == number
+            await log.checkpoint(STATE, 1, number + 1, {b"g": b"%d" % number})
+            await log.release(STATE, 1)
+            await log.release(STATE, 1)
+
     async def test_of_a_compacted_topic_only_the_latest_value_is_there(self, log: EventLog) -> None:
         assert await log.get(PEOPLE, b"p1") is None
         await log.put(PEOPLE, b"p1", "古力".encode())

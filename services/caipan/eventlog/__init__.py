@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from caipan.eventlog.errors import LogError, LogFull, LogUnavailable, UnknownTopic, WrongLog
+from caipan.eventlog.errors import Fenced, LogError, LogFull, LogUnavailable, UnknownTopic, WrongLog
+from caipan.eventlog.guard import DeliveryGuard
 from caipan.eventlog.partition import partition_of
 from caipan.eventlog.port import TOPICS, EventLog, NewRecord, Record, TopicSpec
 
 __all__ = [
     "TOPICS",
+    "DeliveryGuard",
     "EventLog",
+    "Fenced",
     "LogError",
     "LogFull",
     "LogUnavailable",

@@ -126,15 +126,27 @@ class EmbeddedLog(EventLog):
         check_partition(topic, partition, self._partitions)
         return await reader.run(partial(_restore, topic, partition))
 
+    async def take_over(self, topic: str, partition: int) -> None:
+        """The lock on the file has fenced everybody else already."""
+        check_topic(topic, compacted=True)
+        self._writing()
+        check_partition(topic, partition, self._partitions)
+
+    async def release(self, topic: str, partition: int) -> None:
+        """Closing the file does that."""
+
     async def put(self, topic: str, key: bytes, value: bytes | None) -> None:
         check_topic(topic, compacted=True)
         writer = self._writing()
         await writer.submit(partial(_store, topic, partition_of(key, self._partitions), {key: value}))
 
-    async def get(self, topic: str, key: bytes) -> bytes | None:
+    async def get(self, topic: str, key: bytes, partition: int | None = None) -> bytes | None:
         check_topic(topic, compacted=True)
         reader = self._reading()
-        return await reader.run(partial(_state, topic, partition_of(key, self._partitions), key))
+        if partition is None:
+            partition = partition_of(key, self._partitions)
+        check_partition(topic, partition, self._partitions)
+        return await reader.run(partial(_state, topic, partition, key))
 
     def next_append(self, stream: Stream) -> asyncio.Event:
         """Is set by the next append of this process to the stream, and when the log is closed."""

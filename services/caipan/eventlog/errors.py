@@ -23,3 +23,7 @@ class UnknownTopic(LogError):
 
 class WrongLog(LogError):
     """Not the log asked for: no caipan log at all, damaged, another partition count or schema version."""
+
+
+class Fenced(LogError):
+    """Another writer has taken this partition over: what this one holds of it is out of date, drop it."""

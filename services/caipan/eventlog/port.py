@@ -118,19 +118,33 @@ class EventLog(ABC):
     async def checkpoint(
         self, topic: str, partition: int, next_offset: int, states: Mapping[bytes, bytes | None]
     ) -> None:
-        """Stores, in one transaction, the states (None deletes) of a compacted topic and the next offset to fold."""
+        """Stores, in one transaction, the states (None deletes) of a compacted topic and the next offset to fold.
+
+        Raises Fenced, with nothing stored, if another writer has taken the partition over since this one did.
+        """
 
     @abstractmethod
     async def restore(self, topic: str, partition: int) -> tuple[int, dict[bytes, bytes]]:
         """The next offset (0 if there was no checkpoint) and the states of one and the same checkpoint."""
 
     @abstractmethod
+    async def take_over(self, topic: str, partition: int) -> None:
+        """From now on this log alone checkpoints the partition: every other one that did so is fenced."""
+
+    @abstractmethod
+    async def release(self, topic: str, partition: int) -> None:
+        """Lets go of a partition that was taken over, for whoever takes it over next. May be repeated."""
+
+    @abstractmethod
     async def put(self, topic: str, key: bytes, value: bytes | None) -> None:
         """Stores the latest value of `key` in a compacted topic; None erases it. Durable when it returns."""
 
     @abstractmethod
-    async def get(self, topic: str, key: bytes) -> bytes | None:
-        """The latest value that was put for `key`, None if there is none."""
+    async def get(self, topic: str, key: bytes, partition: int | None = None) -> bytes | None:
+        """The latest value of `key` in a compacted topic, None if there is none; in `partition`, else in the key's own.
+
+        It sees all that was put or checkpointed, by anybody, before it was called.
+        """
 
 
 def check_topic(topic: str, *, compacted: bool | None = None) -> None:

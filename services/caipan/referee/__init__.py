@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from caipan.referee.guard import DeliveryGuard
 from caipan.referee.processor import Referee
 from caipan.referee.service import Progress, RefereeService
 
-__all__ = ["DeliveryGuard", "Progress", "Referee", "RefereeService"]
+__all__ = ["Progress", "Referee", "RefereeService"]

@@ -31,7 +31,7 @@ class Games:
         key = game_id.encode()
         game = self._games.get(key)
         if game is None:
-            snapshot = await self._log.get(STATE, key)
+            snapshot = await self._log.get(STATE, key, self._partition)
             game = Game(game_id) if snapshot is None else load(snapshot)
             game.partition = self._partition
             self._games[key] = game

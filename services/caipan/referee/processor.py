@@ -14,9 +14,8 @@ from typing import Any
 
 import structlog
 
-from caipan.eventlog import EventLog, LogError, Record, WrongLog
+from caipan.eventlog import DeliveryGuard, EventLog, LogError, Record, WrongLog
 from caipan.referee.games import Games
-from caipan.referee.guard import DeliveryGuard
 from caipan.referee.outbox import Outbox
 from caipan.referee.records import EVENTS, OUTCOMES, STATE, address_of
 from caipan.referee.standing import Standing
@@ -79,6 +78,7 @@ class Referee:
         An outcome that stands already is not written again. Where another one stands, or one that no event gives, the
         game has diverged. Raises WrongLog where the log has lost events.
         """
+        await self._log.take_over(STATE, self.partition)
         next_offset, mark = await self._restored()
         self._begin_at(next_offset, mark.get("outcomes_end", 0), mark.get("stopped", {}))
         self._standing = standing = await Standing.read(self._log, self.partition, self._standing_from)
@@ -141,6 +141,7 @@ class Referee:
             await self.checkpoint()
         except LogError as error:
             logger.warning("stopped_without_checkpoint", partition=self.partition, error=str(error))
+        await self._log.release(STATE, self.partition)
 
     async def _fold(self, records: Sequence[Record]) -> None:
         for number, record in enumerate(records, start=1):

@@ -6,8 +6,7 @@ import random
 
 import pytest
 
-from caipan.eventlog import EventLog, LogUnavailable, NewRecord, Record
-from caipan.referee import DeliveryGuard
+from caipan.eventlog import DeliveryGuard, EventLog, LogUnavailable, NewRecord, Record
 
 from .hall import EVENTS, PARTITIONS, judged_alone, read_all, referee_of, write, written
 

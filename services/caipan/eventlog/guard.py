@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from caipan.eventlog import EventLog, LogUnavailable, Record
+from caipan.eventlog.errors import LogUnavailable
+from caipan.eventlog.port import EventLog, Record
 
 _READ = 1000  # records read at once
 
