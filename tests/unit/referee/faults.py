@@ -78,9 +78,15 @@ class FaultyLog(EventLog):
     async def restore(self, topic: str, partition: int) -> tuple[int, dict[bytes, bytes]]:
         return await self._log.restore(topic, partition)
 
+    async def take_over(self, topic: str, partition: int) -> None:
+        await self._log.take_over(topic, partition)
+
+    async def release(self, topic: str, partition: int) -> None:
+        await self._log.release(topic, partition)
+
     async def put(self, topic: str, key: bytes, value: bytes | None) -> None:
         await self._log.put(topic, key, value)
 
-    async def get(self, topic: str, key: bytes) -> bytes | None:
+    async def get(self, topic: str, key: bytes, partition: int | None = None) -> bytes | None:
         self.gets.append(key)
-        return await self._log.get(topic, key)
+        return await self._log.get(topic, key, partition)

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from caipan.eventlog import EventLog, LogError, LogFull, LogUnavailable
+from caipan.eventlog import EventLog, LogError, LogFull, LogUnavailable, guard
 from caipan.eventlog.embedded import EmbeddedLog
-from caipan.referee import Referee, guard
+from caipan.referee import Referee
 
 from .faults import Crash, FaultyLog
 from .hall import (

@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from caipan.eventlog import EventLog, NewRecord
+from caipan.eventlog import EventLog, NewRecord, guard
 from caipan.eventlog.embedded import EmbeddedLog
-from caipan.referee import guard
 from caipan.rules.game import Game, Judged
 from caipan.v1.event_pb2 import Event
 from caipan.v1.outcome_pb2 import Outcome, OutcomeRecord
