@@ -325,12 +325,14 @@ class EventLogContract:
 
     async def test_a_checkpoint_is_restored_as_it_was_stored(self, log: EventLog) -> None:
         states = {b"a": b"1", b"": b"", bytes(range(256)): bytes(range(256)) * 1000}
+        await log.take_over(STATE, 1)
         await log.checkpoint(STATE, 1, 17, states)
         assert await log.restore(STATE, 1) == (17, states)
         assert await log.restore(STATE, 0) == (0, {})
         assert await log.restore("standings", 1) == (0, {})
 
     async def test_a_checkpoint_changes_what_it_names_and_keeps_the_rest(self, log: EventLog) -> None:
+        await log.take_over(STATE, 0)
         await log.checkpoint(STATE, 0, 10, {b"a": b"1", b"b": b"1", b"c": b"1"})
         await log.checkpoint(STATE, 0, 20, {b"a": b"2", b"b": None, b"d": b"2", b"never": None})
         assert await log.restore(STATE, 0) == (20, {b"a": b"2", b"c": b"1", b"d": b"2"})
@@ -340,6 +342,7 @@ class EventLogContract:
     async def test_states_and_position_are_always_of_the_same_checkpoint(self, log: EventLog) -> None:
         async def write() -> None:
             for n in range(1, 60):
+                await log.take_over(STATE, 0)
                 await log.checkpoint(STATE, 0, n, {b"%d" % key: b"%d" % n for key in range(20)})
 
         writing = asyncio.create_task(write())
@@ -355,6 +358,7 @@ class EventLogContract:
 
     async def test_a_value_is_found_in_the_partition_where_a_checkpoint_put_it(self, log: EventLog) -> None:
         partition = (partition_of(b"g", PARTITIONS) + 1) % PARTITIONS
+        await log.take_over(STATE, partition)
         await log.checkpoint(STATE, partition, 7, {b"g": b"1", b"": b"mark"})
         await log.checkpoint(STATE, partition, 9, {b"g": b"2"})
         assert await log.get(STATE, b"g", partition) == b"2"
@@ -441,6 +445,7 @@ class EventLogContract:
         async with connect() as log:
             await log.append(GAMES, numbered(3))
             await log.append("quarantine", [NewRecord(b"game-events-0-1", b"?", (("why", b"\xff"),))])
+            await log.take_over(STATE, 0)
             await log.checkpoint(STATE, 0, 3, {b"k": b"s"})
             await log.put(PEOPLE, b"p1", b"name")
             before = await log.read(GAMES, 0, 0)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from caipan.eventlog.errors import Fenced, LogError, LogFull, LogUnavailable, UnknownTopic, WrongLog
 from caipan.eventlog.guard import DeliveryGuard
+from caipan.eventlog.opening import KAFKA, open_log
 from caipan.eventlog.partition import partition_of
 from caipan.eventlog.port import TOPICS, EventLog, NewRecord, Record, TopicSpec
 
 __all__ = [
+    "KAFKA",
     "TOPICS",
     "DeliveryGuard",
     "EventLog",
@@ -20,5 +22,6 @@ __all__ = [
     "TopicSpec",
     "UnknownTopic",
     "WrongLog",
+    "open_log",
     "partition_of",
 ]

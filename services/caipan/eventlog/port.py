@@ -89,10 +89,11 @@ class EventLog(ABC):
 
     @abstractmethod
     async def append(self, topic: str, records: Sequence[NewRecord]) -> list[tuple[int, int]]:
-        """Appends all records or none; durable when it returns. Within a partition the given order is kept.
+        """Appends the records; durable when it returns. Within a partition the given order is kept.
 
-        Returns (partition, offset) of each record, in the order given. If the caller is cancelled meanwhile, the
-        records are stored or not, as a whole. Raises LogFull; ValueError for a record with neither key nor partition.
+        Returns (partition, offset) of each record, in the order given. After LogUnavailable, or if the caller is
+        cancelled meanwhile, they may be stored all the same; in part only where the log is on Kafka. Raises LogFull;
+        ValueError for a record with neither key nor partition: nothing is stored then.
         """
 
     @abstractmethod
@@ -120,7 +121,8 @@ class EventLog(ABC):
     ) -> None:
         """Stores, in one transaction, the states (None deletes) of a compacted topic and the next offset to fold.
 
-        Raises Fenced, with nothing stored, if another writer has taken the partition over since this one did.
+        The partition must have been taken over. Raises Fenced, with nothing stored, if another writer has done so
+        since, or if the last checkpoint failed: then it must be taken over again.
         """
 
     @abstractmethod

@@ -1,0 +1,213 @@
+"""faust, and nothing else that knows it: which partitions of a topic are this worker's, and what comes in them.
+
+Out of the box faust 0.15.3 loses records when partitions move: it resumes them, then seeks to what was committed, then
+resumes flow control, and that empties the queues of all streams; what was fetched in between is gone. The remedy has
+two halves: flow control that empties nothing while it flows, and seeking and resuming it while the partitions are still
+paused. Whoever receives is not to trust it all the same (DeliveryGuard).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Any
+
+import faust
+import structlog
+from faust.app.base import BootStrategy
+from faust.auth import Credentials, SASLCredentials, SSLCredentials
+from faust.types import TP, EventT, StreamT
+from mode.threads import WorkerThread
+from mode.utils.queues import FlowControlEvent
+
+from caipan.eventlog.delivery import Delivery, Receiver
+from caipan.eventlog.errors import LogError, LogUnavailable
+from caipan.eventlog.kafka.faults import CLIENT_ERRORS, as_log_error
+from caipan.eventlog.kafka.settings import KafkaSettings
+from caipan.eventlog.port import Record
+
+SESSION_S = 6.0  # after which the partitions of a worker that says nothing go to others; the least a broker allows
+HEARTBEAT_S = 1.0
+REBALANCE_S = 15.0  # for all workers of the group to let go of their partitions
+COMMIT_S = 3.0
+STOP_S = 10.0
+_LOGGERS = ("faust", "mode", "aiokafka")
+
+logger = structlog.get_logger()
+
+
+class GroupDelivery(Delivery):
+    """The topic `topic` for one worker of the consumer group `group`, by their bare names.
+
+    Each worker of the group has some of the partitions; those of one that is gone go to the others. What the group has
+    committed are the positions of the receiver: others watch them, and faust delivers from there after a rebalance.
+    """
+
+    def __init__(self, settings: KafkaSettings, topic: str, group: str) -> None:
+        self._settings = settings
+        self._topic = topic
+        self._group = group
+
+    async def run(self, receiver: Receiver) -> None:
+        _log_by_structlog()
+        app = self._app(receiver)
+        committing = asyncio.create_task(self._commit(app, receiver))
+        try:
+            await app.start()
+            await app.wait_until_stopped()
+            raise self._error(app.crash_reason)
+        except LogError:
+            raise
+        except Exception as error:
+            raise self._error(error) from error
+        finally:
+            committing.cancel()
+            await receiver.revoked()
+            await _stopped(app)
+
+    def _app(self, receiver: Receiver) -> faust.App:
+        settings = self._settings
+        app = _App(
+            settings.topic(self._group),
+            broker=[f"kafka://{server}" for server in settings.servers],
+            broker_credentials=_credentials(settings),
+            broker_client_id="caipan",
+            broker_session_timeout=SESSION_S,
+            broker_heartbeat_interval=HEARTBEAT_S,
+            broker_rebalance_timeout=REBALANCE_S,
+            broker_request_timeout=2 * REBALANCE_S,  # a worker that joins waits for the others in one request
+            # A worker without partitions asks for no records; after this long it would leave the group for good.
+            broker_max_poll_interval=10 * 365 * 86400.0,
+            consumer_auto_offset_reset="latest",  # the fold reads what stood before it came
+            processing_guarantee="at_least_once",
+            stream_wait_empty=False,
+            topic_allow_declare=False,
+            topic_disable_leader=True,
+        )
+        app.flow_control = PatientFlow()
+        topic = app.topic(settings.topic(self._topic), key_serializer="raw", value_serializer="raw", acks=False)
+        app.agent(topic, name=self._topic)(self._agent(receiver))
+        self._connect(app, receiver)
+        thread = app.consumer._thread
+        thread.Worker = _QuietThread
+        thread.on_crash = lambda *_, **__: None  # it would print to the terminal; `run` raises
+        return app
+
+    def _agent(self, receiver: Receiver) -> Any:
+        async def hand_over(stream: StreamT[bytes]) -> None:
+            async for event in stream.events():
+                await receiver.deliver([self._record(event)])
+
+        return hand_over
+
+    def _record(self, event: EventT[bytes]) -> Record:
+        said = event.message
+        headers = tuple((name, value or b"") for name, value in said.headers or ())
+        milliseconds = round(said.timestamp * 1000)
+        return Record(self._topic, said.partition, said.offset, said.key, said.value or b"", headers, milliseconds)
+
+    def _connect(self, app: faust.App, receiver: Receiver) -> None:
+        generation = 0
+
+        async def assigned(app: faust.App, assigned: Iterable[TP], **_: Any) -> None:
+            nonlocal generation
+            last, generation = generation, app.consumer_generation_id
+            # Each rebalance makes a generation: nobody else had our partitions unless we have missed one.
+            receiver.assigned({each.partition for each in assigned}, kept=generation == last + 1)
+
+        async def revoked(*_: Any, **__: Any) -> None:
+            await receiver.revoked()
+
+        app.on_partitions_assigned.connect(assigned)
+        app.on_partitions_revoked.connect(revoked)
+        app.on_rebalance_complete.connect(seek_then_flow)
+
+    async def _commit(self, app: faust.App, receiver: Receiver) -> None:
+        topic = self._settings.topic(self._topic)
+        committed: dict[TP, int] = {}
+        while True:
+            await asyncio.sleep(COMMIT_S)
+            judged = {TP(topic, partition): offset for partition, offset in receiver.positions().items()}
+            if judged != committed and not app.rebalancing and await app.consumer._commit(judged):
+                committed = judged
+
+    def _error(self, error: BaseException | None) -> LogError:
+        what = f"taking part in the group {self._settings.topic(self._group)}"
+        if isinstance(error, CLIENT_ERRORS):
+            return as_log_error(self._settings, what, error)
+        return LogUnavailable(f"{self._settings.name}: {what}: {error!r}; is the broker up?")
+
+
+class PatientFlow(FlowControlEvent):
+    """Flow control that leaves the queues alone when what is resumed was not suspended."""
+
+    def resume(self) -> None:
+        if not self.is_active():
+            super().resume()
+
+
+async def seek_then_flow(app: faust.App, **_: Any) -> None:
+    """The other half of the remedy: for `on_rebalance_complete`, while the partitions are paused."""
+    if app.consumer.assignment():
+        await app.consumer.perform_seek()
+    app.flow_control.resume()
+
+
+class _Boot(BootStrategy):
+    """A consumer, and no producer or web server."""
+
+    enable_kafka_producer = False
+    enable_web = False
+
+
+class _App(faust.App):
+    BootStrategy = _Boot
+
+    async def on_first_start(self) -> None:
+        """Without tables no folders are made for them."""
+
+
+class _QuietThread(WorkerThread):
+    """A thread that keeps no process alive; `crash_reason` of the app tells what ended it."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.daemon = True
+
+    def run(self) -> None:
+        with suppress(Exception):
+            super().run()
+
+
+async def _stopped(app: faust.App) -> None:
+    with suppress(Exception):
+        async with asyncio.timeout(STOP_S):
+            await app.stop()
+
+
+def _credentials(settings: KafkaSettings) -> Credentials | None:
+    context = settings.ssl_context()
+    if settings.uses_sasl:
+        return SASLCredentials(
+            username=settings.sasl_username,
+            password=settings.sasl_password.get_secret_value(),
+            ssl_context=context,
+            mechanism=settings.sasl_mechanism.value,
+        )
+    return SSLCredentials(context) if context else None
+
+
+class _Structlog(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        logger.warning("kafka_client", of=record.name, said=record.getMessage())
+
+
+def _log_by_structlog() -> None:
+    """Warnings and errors of the clients, one line each without a traceback. Their debug level costs time as well."""
+    for name in _LOGGERS:
+        client = logging.getLogger(name)
+        client.handlers = [_Structlog()]
+        client.setLevel(logging.WARNING)
+        client.propagate = False
