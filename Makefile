@@ -4,8 +4,11 @@ SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
 GEN := services
+KAFKA := cd tests && ../$(BIN)/python -m support.kafka
+KAFKA_DIR ?= build/kafka/node
+KAFKA_PORT ?= 0
 
-.PHONY: help setup run demo test check format proto proto-fresh breaking bench golden lock clean
+.PHONY: help setup run demo test kafka-up kafka-down kafka-fetch check format proto proto-fresh breaking bench golden lock clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -28,6 +31,15 @@ demo: setup ## starts a service, sends a real game with an incident, shows what 
 
 test: setup ## all tests
 	@$(BIN)/pytest -n 2 tests
+
+kafka-up: setup ## a Kafka to develop with, in the background; tells its address (KAFKA_PORT=9092 fixes the port)
+	@$(KAFKA) up --folder "$(abspath $(KAFKA_DIR))" --port $(KAFKA_PORT)
+
+kafka-down: setup ## stops it; its data stay in build/kafka/node
+	@$(KAFKA) down --folder "$(abspath $(KAFKA_DIR))"
+
+kafka-fetch: setup ## gets Kafka by Maven into build/kafka/libs, as the tests and kafka-up do when they first need it
+	@$(KAFKA) fetch
 
 check: setup proto-fresh ## style, types, layers, protos
 	@$(BIN)/ruff check services tests
@@ -64,5 +76,6 @@ golden: setup ## writes the golden logs again; say in CHANGELOG under "verdicts"
 lock: ## pins the newest versions (needs uv)
 	@for f in run dev; do uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header requirements/$$f.in -o requirements/$$f.txt; done
 
-clean: ## removes what was built; keeps ./data
+clean: ## removes what was built, the Kafka to develop with included; keeps ./data
+	@if test -d build/kafka/node; then cd tests && $(firstword $(wildcard $(CURDIR)/$(BIN)/python) $(PYTHON)) -m support.kafka down; fi
 	@rm -rf .venv build dist .mypy_cache .ruff_cache .hypothesis

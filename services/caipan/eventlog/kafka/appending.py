@@ -16,16 +16,17 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from aiokafka import AIOKafkaProducer
 from kafka import KafkaProducer
 
 from caipan.eventlog.kafka.batches import BATCH_BYTES, TIMEOUT_S, Row, abandoned, send_batches, started_producer
+from caipan.eventlog.kafka.faults import CLIENT_ERRORS
 from caipan.eventlog.kafka.settings import KafkaSettings
 from caipan.eventlog.kafka.topics import RECORD_BYTES
 
+T = TypeVar("T")
 Rows = Mapping[int, Sequence[Row]]  # by partition
 Offsets = Mapping[int, Sequence[int]]  # of the rows
 
@@ -46,42 +47,34 @@ class GatheringAppender(Appender):
 
     def __init__(self, settings: KafkaSettings) -> None:
         self._settings = settings
-        self._thread = ThreadPoolExecutor(1, "caipan-kafka")  # to send may block
+        self._thread = ThreadPoolExecutor(1, "caipan-kafka")  # to connect and to send may block
         self._producer: Any = None
 
     async def close(self) -> None:
         if self._producer is not None:
-            await self._on_thread(partial(self._producer.close, timeout=TIMEOUT_S))
+            await self._on_thread(_close, self._producer, TIMEOUT_S)
         self._thread.shutdown(wait=False)
 
     async def append(self, topic: str, rows: Rows) -> Offsets:
         acknowledged = _Acknowledged(sum(map(len, rows.values())))
-        sent = await self._on_thread(partial(self._send, topic, rows, acknowledged))
-        await acknowledged.wait()
+        producer, sent = await self._on_thread(self._send, topic, rows, acknowledged)
+        try:
+            await acknowledged.wait()
+        except CLIENT_ERRORS:
+            # An idempotent producer of kafka-python 3.0.12 may send nothing any more once a batch has expired under
+            # way, as it does when a broker is away for longer than TIMEOUT_S: so the next append gets a new one.
+            if self._producer is producer:
+                self._producer = None
+                await self._on_thread(_close, producer, 0)
+            raise
         return {partition: [future.value.offset for future in futures] for partition, futures in sent.items()}
 
-    async def _on_thread(self, work: Callable[[], Any]) -> Any:
-        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+    async def _on_thread(self, work: Callable[..., T], *arguments: Any) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work, *arguments)
 
-    def _connect(self) -> Any:
-        return KafkaProducer(
-            **self._settings.client(),
-            client_id="caipan",
-            acks="all",
-            enable_idempotence=True,
-            batch_size=BATCH_BYTES,
-            max_request_size=RECORD_BYTES,
-            bootstrap_timeout_ms=TIMEOUT_S * 1000,
-            delivery_timeout_ms=TIMEOUT_S * 1000,
-            request_timeout_ms=TIMEOUT_S * 500,
-            max_block_ms=TIMEOUT_S * 500,
-            reconnect_backoff_max_ms=1000,
-            allow_auto_create_topics=False,
-        )
-
-    def _send(self, topic: str, rows: Rows, acknowledged: _Acknowledged) -> Mapping[int, list[Any]]:
+    def _send(self, topic: str, rows: Rows, acknowledged: _Acknowledged) -> tuple[Any, dict[int, list[Any]]]:
         if self._producer is None:
-            self._producer = self._connect()
+            self._producer = self._connected()
         sent: dict[int, list[Any]] = {}
         for partition, each in rows.items():
             sent[partition] = futures = []
@@ -90,7 +83,29 @@ class GatheringAppender(Appender):
                 future.add_callback(acknowledged.one)
                 future.add_errback(acknowledged.fail)
                 futures.append(future)
-        return sent
+        return self._producer, sent
+
+    def _connected(self) -> Any:
+        timeout_ms = TIMEOUT_S * 1000
+        return KafkaProducer(
+            **self._settings.client(),
+            client_id="caipan",
+            acks="all",
+            enable_idempotence=True,
+            batch_size=BATCH_BYTES,
+            max_request_size=RECORD_BYTES,
+            bootstrap_timeout_ms=timeout_ms,
+            delivery_timeout_ms=timeout_ms,
+            request_timeout_ms=timeout_ms // 2,
+            max_block_ms=timeout_ms // 2,
+            reconnect_backoff_max_ms=1000,
+            allow_auto_create_topics=False,
+        )
+
+
+def _close(producer: Any, timeout_s: int) -> None:
+    with suppress(*CLIENT_ERRORS):  # what was not sent in time has been reported already
+        producer.close(timeout=timeout_s)
 
 
 class _Acknowledged:

@@ -33,6 +33,8 @@ def as_log_error(settings: KafkaSettings, what: str, error: BaseException) -> Lo
     said = f"{settings.name}: {what}: {kind}"
     if isinstance(error, (blocking.ProducerFencedError, asynchronous.ProducerFenced)):
         return Fenced(f"{said}; another worker has taken over")
+    if isinstance(error, blocking.InvalidReplicationFactorError):
+        return WrongLog(f"{said}; the cluster has not so many brokers: give a smaller --replication, or add brokers")
     if any(word in kind for word in _DENIED):
         return WrongLog(f"{said}; the cluster does not let this user in, or not do this: check CAIPAN_KAFKA_* and ACLs")
     return LogUnavailable(f"{said}; is the broker up, and are enough replicas in sync?")

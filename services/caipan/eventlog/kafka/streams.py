@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
@@ -18,7 +17,7 @@ import faust
 import structlog
 from faust.app.base import BootStrategy
 from faust.auth import Credentials, SASLCredentials, SSLCredentials
-from faust.types import TP, EventT, StreamT
+from faust.types import TP
 from mode.threads import WorkerThread
 from mode.utils.queues import FlowControlEvent
 
@@ -33,7 +32,8 @@ HEARTBEAT_S = 1.0
 REBALANCE_S = 15.0  # for all workers of the group to let go of their partitions
 COMMIT_S = 3.0
 STOP_S = 10.0
-_LOGGERS = ("faust", "mode", "aiokafka")
+FETCH_BYTES = 128 << 10  # of one partition, so that none waits long for the backlog of another
+_FOR_EVER_S = 10 * 365 * 86400.0
 
 logger = structlog.get_logger()
 
@@ -48,7 +48,7 @@ class GroupDelivery(Delivery):
     def __init__(self, settings: KafkaSettings, topic: str, group: str) -> None:
         self._settings = settings
         self._topic = topic
-        self._group = group
+        self._group = settings.topic(group)
 
     async def run(self, receiver: Receiver) -> None:
         _log_by_structlog()
@@ -57,20 +57,18 @@ class GroupDelivery(Delivery):
         try:
             await app.start()
             await app.wait_until_stopped()
-            raise self._error(app.crash_reason)
-        except LogError:
-            raise
         except Exception as error:
             raise self._error(error) from error
         finally:
             committing.cancel()
             await receiver.revoked()
             await _stopped(app)
+        raise self._error(app.crash_reason)
 
-    def _app(self, receiver: Receiver) -> faust.App:
+    def _app(self, receiver: Receiver) -> Any:
         settings = self._settings
-        app = _App(
-            settings.topic(self._group),
+        app: Any = _App(
+            self._group,
             broker=[f"kafka://{server}" for server in settings.servers],
             broker_credentials=_credentials(settings),
             broker_client_id="caipan",
@@ -78,8 +76,8 @@ class GroupDelivery(Delivery):
             broker_heartbeat_interval=HEARTBEAT_S,
             broker_rebalance_timeout=REBALANCE_S,
             broker_request_timeout=2 * REBALANCE_S,  # a worker that joins waits for the others in one request
-            # A worker without partitions asks for no records; after this long it would leave the group for good.
-            broker_max_poll_interval=10 * 365 * 86400.0,
+            broker_max_poll_interval=_FOR_EVER_S,  # else a worker without partitions leaves the group after a while
+            consumer_max_fetch_size=FETCH_BYTES,
             consumer_auto_offset_reset="latest",  # the fold reads what stood before it came
             processing_guarantee="at_least_once",
             stream_wait_empty=False,
@@ -88,53 +86,36 @@ class GroupDelivery(Delivery):
         )
         app.flow_control = PatientFlow()
         topic = app.topic(settings.topic(self._topic), key_serializer="raw", value_serializer="raw", acks=False)
-        app.agent(topic, name=self._topic)(self._agent(receiver))
-        self._connect(app, receiver)
+
+        async def hand_over(stream: Any) -> None:
+            async for event in stream.events():
+                await receiver.deliver([self._record(event.message)])
+
+        app.agent(topic, name=self._topic)(hand_over)
+        _tell_of_partitions(app, receiver)
+        app.on_rebalance_complete.connect(seek_then_flow)
         thread = app.consumer._thread
         thread.Worker = _QuietThread
         thread.on_crash = lambda *_, **__: None  # it would print to the terminal; `run` raises
         return app
 
-    def _agent(self, receiver: Receiver) -> Any:
-        async def hand_over(stream: StreamT[bytes]) -> None:
-            async for event in stream.events():
-                await receiver.deliver([self._record(event)])
-
-        return hand_over
-
-    def _record(self, event: EventT[bytes]) -> Record:
-        said = event.message
+    def _record(self, said: Any) -> Record:
         headers = tuple((name, value or b"") for name, value in said.headers or ())
-        milliseconds = round(said.timestamp * 1000)
-        return Record(self._topic, said.partition, said.offset, said.key, said.value or b"", headers, milliseconds)
+        received_ms = round(said.timestamp * 1000)
+        return Record(self._topic, said.partition, said.offset, said.key, said.value or b"", headers, received_ms)
 
-    def _connect(self, app: faust.App, receiver: Receiver) -> None:
-        generation = 0
-
-        async def assigned(app: faust.App, assigned: Iterable[TP], **_: Any) -> None:
-            nonlocal generation
-            last, generation = generation, app.consumer_generation_id
-            # Each rebalance makes a generation: nobody else had our partitions unless we have missed one.
-            receiver.assigned({each.partition for each in assigned}, kept=generation == last + 1)
-
-        async def revoked(*_: Any, **__: Any) -> None:
-            await receiver.revoked()
-
-        app.on_partitions_assigned.connect(assigned)
-        app.on_partitions_revoked.connect(revoked)
-        app.on_rebalance_complete.connect(seek_then_flow)
-
-    async def _commit(self, app: faust.App, receiver: Receiver) -> None:
+    async def _commit(self, app: Any, receiver: Receiver) -> None:
+        """The positions of the receiver, now and then; faust's own way knows only what it has delivered."""
         topic = self._settings.topic(self._topic)
         committed: dict[TP, int] = {}
         while True:
             await asyncio.sleep(COMMIT_S)
-            judged = {TP(topic, partition): offset for partition, offset in receiver.positions().items()}
-            if judged != committed and not app.rebalancing and await app.consumer._commit(judged):
-                committed = judged
+            positions = {TP(topic, partition): offset for partition, offset in receiver.positions().items()}
+            if positions != committed and not app.rebalancing and await app.consumer._commit(positions):
+                committed = positions
 
     def _error(self, error: BaseException | None) -> LogError:
-        what = f"taking part in the group {self._settings.topic(self._group)}"
+        what = f"taking part in the group {self._group}"
         if isinstance(error, CLIENT_ERRORS):
             return as_log_error(self._settings, what, error)
         return LogUnavailable(f"{self._settings.name}: {what}: {error!r}; is the broker up?")
@@ -148,11 +129,29 @@ class PatientFlow(FlowControlEvent):
             super().resume()
 
 
-async def seek_then_flow(app: faust.App, **_: Any) -> None:
+async def seek_then_flow(app: Any, **_: Any) -> None:
     """The other half of the remedy: for `on_rebalance_complete`, while the partitions are paused."""
     if app.consumer.assignment():
         await app.consumer.perform_seek()
     app.flow_control.resume()
+
+
+def _tell_of_partitions(app: Any, receiver: Receiver) -> None:
+    generation = -2
+
+    async def assigned(_: Any, assigned: set[TP], **__: Any) -> None:
+        # Each rebalance makes a generation: unless we have missed one, nobody else had our partitions in between.
+        nonlocal generation
+        last, generation = generation, app.consumer_generation_id
+        partitions = {each.partition for each in assigned}
+        logger.info("assigned", group=app.conf.id, partitions=sorted(partitions), generation=generation)
+        receiver.assigned(partitions, kept=generation == last + 1)
+
+    async def revoked(*_: Any, **__: Any) -> None:
+        await receiver.revoked()
+
+    app.on_partitions_assigned.connect(assigned)
+    app.on_partitions_revoked.connect(revoked)
 
 
 class _Boot(BootStrategy):
@@ -181,7 +180,7 @@ class _QuietThread(WorkerThread):
             super().run()
 
 
-async def _stopped(app: faust.App) -> None:
+async def _stopped(app: Any) -> None:
     with suppress(Exception):
         async with asyncio.timeout(STOP_S):
             await app.stop()
@@ -190,12 +189,9 @@ async def _stopped(app: faust.App) -> None:
 def _credentials(settings: KafkaSettings) -> Credentials | None:
     context = settings.ssl_context()
     if settings.uses_sasl:
-        return SASLCredentials(
-            username=settings.sasl_username,
-            password=settings.sasl_password.get_secret_value(),
-            ssl_context=context,
-            mechanism=settings.sasl_mechanism.value,
-        )
+        user, password = settings.sasl_username, settings.sasl_password.get_secret_value()
+        mechanism = settings.sasl_mechanism.value
+        return SASLCredentials(username=user, password=password, ssl_context=context, mechanism=mechanism)
     return SSLCredentials(context) if context else None
 
 
@@ -205,9 +201,8 @@ class _Structlog(logging.Handler):
 
 
 def _log_by_structlog() -> None:
-    """Warnings and errors of the clients, one line each without a traceback. Their debug level costs time as well."""
-    for name in _LOGGERS:
+    """Warnings and errors of the clients, one line each and no traceback. What they say below that costs time."""
+    for name in ("faust", "mode", "aiokafka"):
         client = logging.getLogger(name)
-        client.handlers = [_Structlog()]
+        client.handlers, client.propagate = [_Structlog()], False
         client.setLevel(logging.WARNING)
-        client.propagate = False

@@ -12,6 +12,7 @@ from kafka import KafkaAdminClient
 from kafka.admin import ConfigResource, ConfigResourceType
 
 from caipan.eventlog.errors import WrongLog
+from caipan.eventlog.kafka.entry import enter
 from caipan.eventlog.kafka.faults import translated
 from caipan.eventlog.kafka.settings import KafkaSettings
 from caipan.eventlog.port import TOPICS, TopicSpec
@@ -111,6 +112,7 @@ async def _administered(settings: KafkaSettings, what: str, work: Callable[[Kafk
         with closing(KafkaAdminClient(**settings.client(), **_ADMIN)) as admin:
             return work(admin)
 
+    await enter(settings)
     with translated(settings, what):
         return await asyncio.to_thread(connected)
 
