@@ -13,8 +13,9 @@ from caipan.v1.event_pb2 import Event
 def stamped(event: Event, by: Actor) -> bytes:
     """The value of ``event`` as reported by ``by``; the event itself is left as it is.
 
-    What the caller wrote as ``by`` or as pins is replaced, fields that this version does not know are left out. The
-    fields stand in the order of their numbers, ``by`` last. Raises RegulationsError if a game.opened cannot be pinned.
+    What the caller wrote as ``by`` or as pins is replaced, ``caused_by`` stays as the gateway set it, fields that this
+    version does not know are left out. The fields stand in the order of their numbers, ``by`` last. Raises
+    RegulationsError if a game.opened cannot be pinned.
     """
     bare = Event()
     bare.CopyFrom(event)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +14,7 @@ import grpc
 
 from caipan.serving.errors import detail_of
 from caipan.serving.tokens import generate_keys, load_private_key, make_token
-from caipan.v1.errors_pb2 import ERROR_CODE_SHUTTING_DOWN, ErrorDetail
+from caipan.v1.errors_pb2 import ERROR_CODE_CATCHING_UP, ERROR_CODE_SHUTTING_DOWN, ErrorDetail
 from caipan.v1.event_pb2 import Event
 from caipan.v1.game_service_pb2 import WatchGameRequest
 from caipan.v1.game_service_pb2_grpc import GameServiceStub
@@ -64,24 +64,35 @@ class Seen:
 
 
 class Client:
-    """One connection with the rights of a recorder."""
+    """Connections with the rights of a recorder: to a service, or to a gateway and, ``reading``, to a query."""
 
-    def __init__(self, address: str, data: Path, seen: Seen, random: Random) -> None:
+    def __init__(
+        self,
+        address: str,
+        data: Path,
+        seen: Seen,
+        random: Random,
+        *,
+        reading: str = "",
+        person: str = RECORDER.person,
+    ) -> None:
         key = load_private_key(generate_keys(data).private)
-        token = make_token(key, RECORDER.person, ["RECORDER"], ["*"], ["*"], 3600)
+        token = make_token(key, person, ["RECORDER"], ["*"], ["*"], 3600)
         self._metadata = [("authorization", f"Bearer {token}")]
         self._seen = seen
         self._random = random
         self.channel = grpc.aio.insecure_channel(address, options=_OPTIONS)
+        self._reading = grpc.aio.insecure_channel(reading, options=_OPTIONS) if reading else self.channel
         self.intake = IntakeServiceStub(self.channel)
-        self.games = GameServiceStub(self.channel)
-        self.operations = OperationServiceStub(self.channel)
+        self.games = GameServiceStub(self._reading)
+        self.operations = OperationServiceStub(self._reading)
 
     async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *_: object) -> None:
         await self.channel.close()
+        await self._reading.close()
 
     async def append(self, events: Sequence[Event], wait: Wait.ValueType = WAIT_VERDICT) -> Sequence[Appended]:
         """One call. Raises AioRpcError."""
@@ -174,7 +185,7 @@ class Client:
             raise error
         self._seen.resumed += bool(token)
         farewell = detail_of(error)
-        if farewell is None:
+        if farewell is None or farewell.code == ERROR_CODE_CATCHING_UP:
             return token
         assert farewell.code == ERROR_CODE_SHUTTING_DOWN
         self._seen.farewells += bool(farewell.resume_token)
@@ -184,10 +195,12 @@ class Client:
 class Load:
     """Some clients, each sending one game after the other and watching it, until ``finish``."""
 
-    def __init__(self, address: str, data: Path, games: Iterator[Sent], random: Random, clients: int = 4) -> None:
+    def __init__(
+        self, connect: Callable[[Seen, Random], Client], games: Iterator[Sent], random: Random, clients: int = 4
+    ) -> None:
         self.seen = Seen()
         self._games = games
-        self._clients = [Client(address, data, self.seen, Random(random.random())) for _ in range(clients)]
+        self._clients = [connect(self.seen, Random(random.random())) for _ in range(clients)]
         self._opened = AsyncExitStack()
         self._tasks: list[asyncio.Task[None]] = []
         self._watches: list[asyncio.Task[None]] = []

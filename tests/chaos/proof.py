@@ -1,4 +1,4 @@
-"""What must hold of a data folder once the hall is quiet, whatever happened before."""
+"""What must hold of a log once the hall is quiet, whatever happened before."""
 
 from __future__ import annotations
 
@@ -8,26 +8,29 @@ from pathlib import Path
 
 from support.play import replay
 
-from caipan.eventlog import Record
+from caipan.eventlog import EventLog, Record
 from caipan.eventlog.embedded import EmbeddedLog
+from caipan.eventlog.kafka import KafkaLog, KafkaSettings
 from caipan.rules.game import Past
 from caipan.v1.game_service_pb2 import GetGameRequest, ListOutcomesRequest
 from caipan.v1.operation_service_pb2 import GetStatusRequest
 from caipan.v1.outcome_pb2 import STATUS_FOLDED, Outcome
 
 from .games import Sent
-from .load import CALL_S, Client, Seen
+from .load import CALL_S, Client, Place, Seen
 
 Link = tuple[int, str, bytes]  # seq, event and head
 Chains = dict[str, list[Link]]
+Where = Path | KafkaSettings  # a log: in a data folder, or on Kafka
 
 _PAGE = 1000
 
 
-async def records_of(data: Path, topic: str) -> list[Record]:
+async def records_of(where: Where, topic: str) -> list[Record]:
     """All records of a topic, read beside the service."""
     records: list[Record] = []
-    async with EmbeddedLog(data / "log.db", read_only=True) as log:
+    log: EventLog = EmbeddedLog(where / "log.db", read_only=True) if isinstance(where, Path) else KafkaLog(where)
+    async with log:
         for partition in range(log.partitions(topic)):
             start = 0
             while batch := await log.read(topic, partition, start):
@@ -36,15 +39,15 @@ async def records_of(data: Path, topic: str) -> list[Record]:
     return records
 
 
-async def assert_nothing_lost(data: Path, seen: Seen) -> Chains:
+async def assert_nothing_lost(where: Where, seen: Seen) -> Chains:
     """Each acknowledged event is in the log and has one effect, and its verdicts are those of an undisturbed run."""
-    events = await records_of(data, "game-events")
+    events = await records_of(where, "game-events")
     assert seen.acknowledged.items() <= {place(each): name(each) for each in events}.items()
-    assert await records_of(data, "quarantine") == []
+    assert await records_of(where, "quarantine") == []
     logs: dict[str, list[Past]] = defaultdict(list)
     for record in events:
         logs[name(record)[0]].append(Past(record.value, record.offset))
-    chains = chains_of(await records_of(data, "game-outcomes"))
+    chains = chains_of(await records_of(where, "game-outcomes"))
     assert set(chains) == set(logs) == {game.game_id for game in seen.games}
     for game in seen.games:
         assert chains[game.game_id] == folded(game.game_id, logs[game.game_id])
@@ -54,6 +57,16 @@ async def assert_nothing_lost(data: Path, seen: Seen) -> Chains:
     links = {(game_id, *link) for game_id, chain in chains.items() for link in chain}
     assert {(told.verdict.game_id, *link_of(told)) for told in seen.judged} <= links
     return chains
+
+
+async def assert_all_judged(where: Where) -> None:
+    """Each event in the log has its outcome or notice; where that stands several times, it is the same to the byte."""
+    judged: dict[Place, dict[int, bytes]] = defaultdict(dict)
+    for record in await records_of(where, "game-outcomes"):
+        outcome = Outcome.FromString(record.value)
+        about = judged[outcome.partition, outcome.offset]
+        assert about.setdefault(outcome.verdict.seq, record.value) == record.value
+    assert judged.keys() == {place(record) for record in await records_of(where, "game-events")}
 
 
 def assert_one_effect_each(game: Sent, chain: list[Link]) -> None:
@@ -115,7 +128,7 @@ def link_of(outcome: Outcome) -> Link:
     return outcome.verdict.seq, outcome.verdict.event_id, outcome.head
 
 
-def place(record: Record) -> tuple[int, int]:
+def place(record: Record) -> Place:
     return record.partition, record.offset
 
 

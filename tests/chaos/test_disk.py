@@ -6,6 +6,7 @@ import asyncio
 import subprocess
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from random import Random
@@ -83,7 +84,7 @@ async def test_a_full_disk_is_told_and_what_was_refused_goes_through_with_room_a
 async def test_a_disk_that_fills_up_again_and_again_under_load_loses_nothing(disk: Path) -> None:
     random = chance()
     with Service(disk) as service:
-        async with Load(service.address, disk, games(random, moves=(15, 40)), random) as load:
+        async with Load(partial(Client, service.address, disk), games(random, moves=(15, 40)), random) as load:
             for _ in range(8):
                 await asyncio.sleep(random.uniform(0.1, 0.3))
                 ballast = fill(disk)

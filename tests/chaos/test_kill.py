@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 import time
+from functools import partial
 from pathlib import Path
 from random import Random
 
@@ -28,7 +29,7 @@ async def test_fifty_kills_under_load_lose_nothing_and_change_no_verdict(tmp_pat
     random = chance()
     with Service(tmp_path) as first:
         assert first.end() == (0, "")
-    async with Load(first.address, tmp_path, games(random, moves=(15, 70)), random) as load:
+    async with Load(partial(Client, first.address, tmp_path), games(random, moves=(15, 70)), random) as load:
         for number in range(KILLS):
             await asyncio.to_thread(start_and_kill, tmp_path, first.port, number, random)
             load.check()

@@ -7,6 +7,7 @@ import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from random import Random
@@ -62,7 +63,7 @@ async def test_a_locked_log_is_told_and_what_was_refused_goes_through_afterwards
 async def test_a_log_locked_under_load_loses_nothing(tmp_path: Path) -> None:
     random = chance()
     with Service(tmp_path) as service:
-        async with Load(service.address, tmp_path, games(random, moves=(15, 40)), random) as load:
+        async with Load(partial(Client, service.address, tmp_path), games(random, moves=(15, 40)), random) as load:
             await asyncio.sleep(0.5)
             with locked(tmp_path / "log.db"):
                 await asyncio.sleep(LOCKED_S)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from pathlib import Path
 
 import grpc
@@ -31,7 +32,7 @@ async def test_stops_under_load_are_orderly_and_lose_nothing(tmp_path: Path) -> 
         async with Client(service.address, tmp_path, Seen(), random) as client:
             await client.append(quiet.events)
         assert service.end() == (0, "")
-    async with Load(service.address, tmp_path, source, random) as load:
+    async with Load(partial(Client, service.address, tmp_path), source, random) as load:
         for _ in range(STOPS):
             with await asyncio.to_thread(Service, tmp_path, service.port) as again:
                 async with Client(again.address, tmp_path, Seen(), random) as client:

@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 from support.command import COMMAND, Running, Service, caipan, environment, objects
+from support.intake import stone
 
 from caipan.cli.app import app
 from caipan.cli.console import json_of
@@ -279,17 +280,23 @@ def test_the_status_tells_how_far_the_service_is(service: Service, record: Path)
 # up
 
 
+def ended_quietly(service: Service, number: int) -> bool:
+    """In order, and without anything that somebody would have to look after."""
+    code, log = service.end(number)
+    return code == 0 and all("[info" in line for line in log.splitlines())
+
+
 def test_a_service_goes_on_where_it_was_stopped(record: Path, tmp_path: Path) -> None:
     lines = events_of(record, "stopped").splitlines()
     with Service(tmp_path / "data") as service:
         caipan("send", "-", text="\n".join(lines[:5]), **service.at)
-        assert service.end(signal.SIGTERM) == (0, "")
+        assert ended_quietly(service, signal.SIGTERM)
     with Service(tmp_path / "data") as service:
         caipan("send", "-", text="\n".join(lines[5:]), **service.at)
         (state,) = objects(caipan("show", "stopped", "--json", **service.at).stdout)
         (told,) = objects(caipan("replay", "-", "--json", text="\n".join(lines)).stdout)[-1:]
         assert state["head"] == told["snapshot"]["head"]
-        assert service.end(signal.SIGINT) == (0, "")
+        assert ended_quietly(service, signal.SIGINT)
 
 
 def test_a_person_is_told_the_address_the_data_and_the_key(tmp_path: Path) -> None:
@@ -336,12 +343,13 @@ def test_an_address_that_is_none_is_wrong_usage(listen: str, tmp_path: Path) -> 
 
 @pytest.fixture(scope="module")
 def unread(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """A service whose log holds a record that is no event."""
+    """A service whose log holds a record that is no event, and an event in a wrong place."""
     data = tmp_path_factory.mktemp("unread")
 
     async def write() -> None:
         async with EmbeddedLog(data / "log.db") as log:
             await log.append("game-events", [NewRecord(b"a-game", b"\xff\xff no event", partition=0)])
+            await log.append("game-events", [NewRecord(None, stone(1).SerializeToString(), partition=1)])
 
     asyncio.run(write())
     with Service(data) as service:
@@ -349,7 +357,7 @@ def unread(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 
 
 def test_a_record_that_cannot_be_read_is_listed_and_shown(unread: Service) -> None:
-    (listed,) = objects(caipan("quarantine", "list", "--json", **unread.at).stdout)
+    listed, _ = objects(caipan("quarantine", "list", "--json", **unread.at).stdout)
     assert listed["record_id"] == "game-events-0-0"
     assert b64decode(listed["value"]) == b"\xff\xff no event"
     assert "game-events-0-0" in caipan("quarantine", "list", **unread.at).stdout
@@ -380,7 +388,8 @@ def test_the_demonstration_ends_well_and_leaves_nothing_behind() -> None:
 def _examples() -> list[str]:
     groups = [app, *(group.typer_instance for group in app.registered_groups if group.typer_instance)]
     commands = [command for group in groups for command in group.registered_commands]
-    return [(command.epilog or "").removeprefix("Example: caipan ") for command in commands]
+    examples = [(command.epilog or "").removeprefix("Example: caipan ") for command in commands]
+    return [example for example in examples if "kafka://" not in example]  # those are for test_cli_kafka
 
 
 @pytest.fixture(scope="module")
@@ -391,6 +400,7 @@ def examples(unread: Service, tmp_path_factory: pytest.TempPathFactory) -> Path:
     record.write_text(SHORT, "utf-8")
     events.write_text(events_of(record, "T1/r1/b1"), "utf-8")
     caipan("send", events, **unread.at)
+    caipan("log", "copy", Path(unread.at["CAIPAN_DATA"]) / "log.db", folder / "data" / "log.db")
     return folder
 
 

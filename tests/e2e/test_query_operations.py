@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import suppress
+import os
+import socket
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 from support.play import Play
-from support.reading import Reader, Written, code, refused
+from support.reading import TIMEOUT_S, Reader, Written, code, refused, write
 
 from caipan.eventlog import EventLog, NewRecord, partition_of
 from caipan.eventlog.embedded import EmbeddedLog
 from caipan.referee import RefereeService
 from caipan.v1 import game_service_pb2
 from caipan.v1 import operation_service_pb2 as pb
+from caipan.v1.facts_pb2 import StonePlaced
 from caipan.v1.intake_service_pb2 import Person
+from caipan.v1.mark_pb2 import REFEREE_PHASE_JUDGING, REFEREE_PHASE_STOPPED
 
 
 @pytest.fixture
@@ -51,6 +56,26 @@ async def quarantined(reader: Reader, **request: int) -> list[pb.Quarantined]:
         token = page.next_page_token
         if not token:
             return found
+
+
+@asynccontextmanager
+async def judging(log: EventLog) -> AsyncIterator[None]:
+    """A referee is at work."""
+    referee = asyncio.create_task(RefereeService(log, checkpoint_s=0.05).run())
+    try:
+        yield
+    finally:
+        referee.cancel()
+        with suppress(asyncio.CancelledError):
+            await referee
+
+
+async def told(reader: Reader, of_each: Callable[[pb.PartitionStatus], bool]) -> pb.GetStatusResponse:
+    """The status once this holds for every partition."""
+    async with asyncio.timeout(TIMEOUT_S):
+        while not all(map(of_each, (status := await reader.status()).partitions)):  # noqa: ASYNC110
+            await asyncio.sleep(0.005)
+    return status
 
 
 # The status
@@ -131,23 +156,52 @@ async def test_partitions_tell_how_far_events_outcomes_and_answers_are(
     status = await reader.settled()
     assert [each.events_end for each in status.partitions] == ends
     assert not any(each.folded or each.outcomes_end or each.served for each in status.partitions)
-    judging = asyncio.create_task(RefereeService(log).run())
-    for play in plays:
-        await reader.game(play.game_id, min_seq=3)
-    status = await reader.settled()
+    async with judging(log):
+        for play in plays:
+            await reader.game(play.game_id, min_seq=3)
+        status = await reader.settled()
     for partition, each in enumerate(status.partitions):
-        assert each == pb.PartitionStatus(
-            partition=partition,
-            events_end=ends[partition],
-            folded=ends[partition],
-            outcomes_end=ends[partition],
-            served=ends[partition],
-        )
+        assert (each.partition, each.events_end, each.folded) == (partition, ends[partition], ends[partition])
+        assert (each.outcomes_end, each.served) == (ends[partition], ends[partition])
     assert status.games_in_play == 8
     assert (await reader.game("g3")).head == plays[3].game.head
-    judging.cancel()
-    with suppress(asyncio.CancelledError):
-        await judging
+
+
+async def test_the_referee_of_each_partition_tells_who_it_is_and_what_it_does(reader: Reader, log: EventLog) -> None:
+    began_ms = time.time_ns() // 1_000_000
+    assert not any(each.worker or each.phase or each.since_ms for each in (await reader.status()).partitions)
+    async with judging(log):
+        status = await told(reader, lambda each: each.phase == REFEREE_PHASE_JUDGING)
+    for each in status.partitions:
+        assert each.worker == f"{socket.gethostname()}:{os.getpid()}"
+        assert began_ms <= each.since_ms <= time.time_ns() // 1_000_000
+        assert each.refilled == 0
+    await told(reader, lambda each: each.phase == REFEREE_PHASE_STOPPED)
+
+
+async def test_a_record_of_no_game_is_judged_too(reader: Reader, log: EventLog) -> None:
+    await log.append("game-events", [NewRecord(None, b"?", partition=partition) for partition in range(4)])
+    async with judging(log):
+        await told(reader, lambda each: each.folded == each.events_end == 1 and not each.outcomes_end)
+
+
+async def test_games_that_are_judged_no_further_are_named_with_the_reason(reader: Reader, log: EventLog) -> None:
+    play = Play(9, game_id="g1").moves("B E5")
+    await log.append("game-events", [NewRecord(b"g1", past.value) for past in play.log])
+    foreign = Play(9, game_id="g1", komi_qz=0).moves("B E4")
+    assert foreign.outcomes[-1].head != play.outcomes[-1].head
+    await write(log, foreign.outcomes)
+    async with judging(log):
+        await told(reader, lambda each: each.phase == REFEREE_PHASE_JUDGING)
+        (stopped,) = (await reader.status()).stopped
+    assert stopped.game_id == "g1"
+    assert stopped.reason.startswith("diverged: ")
+
+
+async def test_what_another_version_wrote_of_the_referee_is_left_out(reader: Reader, log: EventLog) -> None:
+    await log.take_over("game-state", 1)
+    await log.checkpoint("game-state", 1, 0, {b"": b'{"format": "x"}'})
+    assert not (await reader.status()).partitions[1].worker
 
 
 # Quarantine
@@ -174,6 +228,30 @@ async def test_records_in_quarantine_are_listed_oldest_first_and_shown_with_thei
         assert await quarantined(reader, page_size=size) == oldest_first
     shown = await reader.operations.GetQuarantined(pb.GetQuarantinedRequest(record_id="game-events-0-4"))
     assert shown.record == records[4]
+
+
+async def test_a_record_that_was_retried_is_marked_with_the_event_it_became(
+    reader: Reader, log: EventLog, written: Written
+) -> None:
+    records = [pb.Quarantined(record_id=f"game-events-{number}-5", value=b"?", reason="?") for number in range(3)]
+    await quarantine(log, *records)
+    play = Play()
+    again = play.make(StonePlaced(point="Q16"), "B", seq=2)
+    again.caused_by = records[1].record_id
+    await written(play.send(again))
+    await reader.settled(quarantined=3)
+    parked = pb.Retried(game_id="game", event_id=again.event_id)
+    assert [record.retried for record in await quarantined(reader)] == [pb.Retried(), parked, pb.Retried()]
+    await written(play.stone("W", "D4", seq=1))
+    judged = pb.Retried(game_id="game", event_id=again.event_id, seq=3)
+    await written(play.send(again))
+    assert play.status == "DUPLICATE"
+    status = await reader.settled()
+    assert (status.quarantined, status.retried) == (3, 1)
+    assert [record.retried for record in await quarantined(reader)] == [pb.Retried(), judged, pb.Retried()]
+    for record, retried in zip(records, (False, True, False), strict=True):
+        shown = await reader.operations.GetQuarantined(pb.GetQuarantinedRequest(record_id=record.record_id))
+        assert shown.record.HasField("retried") == retried
 
 
 async def test_what_is_not_in_quarantine_is_told_as_such(reader: Reader) -> None:

@@ -55,6 +55,7 @@ class Running:
         self._errors = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115 - closed by __exit__
         self._process = subprocess.Popen(
             [*COMMAND, *map(str, arguments)],
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
             encoding="utf-8",
@@ -75,6 +76,18 @@ class Running:
         """Of the process."""
         return self._process.pid
 
+    def write(self, *lines: str) -> None:
+        """Gives it further lines of input."""
+        assert self._process.stdin is not None
+        self._process.stdin.writelines(f"{line}\n" for line in lines)
+        self._process.stdin.flush()
+
+    def close_input(self) -> None:
+        """It gets no more input."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.stdin = None
+
     def line(self) -> str:
         """The next line of its output; "" once it has ended."""
         assert self._process.stdout is not None
@@ -91,7 +104,7 @@ class Running:
         self._process.communicate(timeout=TIMEOUT_S)
         self._errors.seek(0)
         errors = self._errors.read()
-        assert "Traceback" not in errors
+        assert "\nTraceback" not in f"\n{errors}"  # in a log as JSON it may stand within a line
         return self._process.returncode, errors
 
 

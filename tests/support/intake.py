@@ -12,7 +12,7 @@ import grpc
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from caipan.eventlog import Record
+from caipan.eventlog import EventLog, Record
 from caipan.eventlog.embedded import EmbeddedLog
 from caipan.gateway import Gateway
 from caipan.referee import RefereeService
@@ -63,11 +63,16 @@ def fact_event(fact: Any, event_id: str = "e", **fields: Any) -> event_pb2.Event
 
 
 class House:
-    """The service as it stands in a hall. ``judging``: whether a referee is at work from the start."""
+    """The service as it stands in a hall. ``judging``: whether a referee is at work from the start.
 
-    def __init__(self, folder: Path, *, judging: bool = True, verdict_wait_s: float = 30.0) -> None:
+    The log is a file in ``folder`` unless another one is given, not open yet.
+    """
+
+    def __init__(
+        self, folder: Path, *, judging: bool = True, verdict_wait_s: float = 30.0, log: EventLog | None = None
+    ) -> None:
         self.path = folder / "caipan.db"
-        self.log = EmbeddedLog(self.path, busy_timeout_s=0.2)
+        self.log = log or EmbeddedLog(self.path, busy_timeout_s=0.2)
         self.gateway = Gateway(self.log, Verifier([KEY.public_key()]), verdict_wait_s)
         self.server = Server()
         self.port = 0
@@ -122,11 +127,13 @@ class House:
 
     async def records(self, topic: str = "game-events") -> list[Record]:
         """All records of a topic."""
-        return [
-            record
-            for partition in range(self.log.partitions(topic))
-            for record in await self.log.read(topic, partition, 0, 100_000)
-        ]
+        records: list[Record] = []
+        for partition in range(self.log.partitions(topic)):
+            start = 0
+            while batch := await self.log.read(topic, partition, start):
+                records += batch
+                start = batch[-1].offset + 1
+        return records
 
 
 def metadata(bearer: str = "", acting: str = "", **about: Any) -> list[tuple[str, str]]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from typing import NoReturn
 
 import typer
 
-from caipan.cli import offline, online, running
+from caipan.cli import clauses, logcopy, offline, online, operation, running, topics
 from caipan.cli.console import CommandError, say_error
 
 app = typer.Typer(
@@ -27,6 +28,7 @@ def main() -> None:
 
 def run(command: typer.Typer) -> NoReturn:
     """Runs a command to the end of the process; no traceback is shown unless CAIPAN_DEBUG is set."""
+    logging.getLogger().addHandler(logging.NullHandler())  # libraries speak in the log of a service, and nowhere else
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # a terminal may lack a character
     try:
@@ -35,7 +37,8 @@ def run(command: typer.Typer) -> NoReturn:
         finally:
             sys.stdout.flush()
     except CommandError as error:
-        say_error(str(error))
+        for message in error.args:
+            say_error(message)
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left of the output goes nowhere
         if not isinstance(error, BrokenPipeError):  # whoever read the output has seen enough
@@ -48,17 +51,36 @@ def run(command: typer.Typer) -> NoReturn:
 
 
 app.command(epilog="Example: caipan up --data data --listen 127.0.0.1:50051")(running.up)
+app.command(epilog="Example: caipan gateway --log kafka://127.0.0.1:9092 --token-keys data/token-keys.pub.pem")(
+    running.gateway
+)
+app.command(epilog="Example: caipan referee --log kafka://127.0.0.1:9092")(running.referee)
+app.command(epilog="Example: caipan query --log kafka://127.0.0.1:9092 --data replica-1")(running.query)
 app.command(epilog="Example: caipan demo")(running.demo)
-app.command(epilog="Example: caipan status --json")(online.status)
+app.command(epilog="Example: caipan status --json")(operation.status)
 app.command(epilog="Example: caipan token --person anna --role ARBITER --valid-for 7d")(running.token)
 app.command(epilog="Example: caipan send events.jsonl --wait log")(online.send)
+app.command(epilog="Example: caipan stream events.jsonl --wait log")(online.stream)
 app.command(epilog="Example: caipan show T1/r1/b1")(online.show)
 app.command(epilog="Example: caipan watch T1/r1/b1 --from-start")(online.watch)
 app.command(epilog="Example: caipan adjudicate game.sgf --dead D18,E17")(offline.adjudicate)
 app.command(epilog="Example: caipan sgf2events game.sgf --game-id T1/r1/b1")(offline.sgf2events)
 app.command(epilog="Example: caipan replay events.jsonl --until 40")(offline.replay)
+app.command(epilog="Example: caipan clauses 17.3 --lang en")(clauses.clauses)
 
 _quarantine = typer.Typer(no_args_is_help=True, help="Records that no fold could read.")
-_quarantine.command("list", epilog="Example: caipan quarantine list")(online.list_quarantined)
-_quarantine.command("show", epilog="Example: caipan quarantine show game-events-0-0")(online.show_quarantined)
+_quarantine.command("list", epilog="Example: caipan quarantine list")(operation.list_quarantined)
+_quarantine.command("show", epilog="Example: caipan quarantine show game-events-0-0")(operation.show_quarantined)
+_quarantine.command("retry", epilog="Example: caipan quarantine retry game-events-1-0")(operation.retry_quarantined)
 app.add_typer(_quarantine, name="quarantine")
+
+_topics = typer.Typer(no_args_is_help=True, help="The topics of a log on Kafka.")
+_topics.command("create", epilog="Example: caipan topics create --log kafka://127.0.0.1:9092 --partitions 12")(
+    topics.create
+)
+_topics.command("verify", epilog="Example: caipan topics verify --log kafka://127.0.0.1:9092")(topics.verify)
+app.add_typer(_topics, name="topics")
+
+_log = typer.Typer(no_args_is_help=True, help="Logs as a whole.")
+_log.command("copy", epilog="Example: caipan log copy data/log.db copy.db")(logcopy.copy)
+app.add_typer(_log, name="log")

@@ -13,8 +13,9 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from caipan.cli.console import CommandError, say_error
 from caipan.cli.synthetic import RECORDER
-from caipan.serving.errors import detail_of
+from caipan.serving.errors import detail_of, retry_delay_s
 from caipan.serving.tokens import ALL, KeyFileError, load_private_key, make_token, role_name
+from caipan.v1.common_pb2 import Actor
 from caipan.v1.errors_pb2 import (
     ERROR_CODE_SHUTTING_DOWN,
     ERROR_CODE_SLOW_READER,
@@ -24,16 +25,24 @@ from caipan.v1.errors_pb2 import (
 )
 from caipan.v1.game_service_pb2 import WatchGameRequest, WatchGameResponse
 from caipan.v1.game_service_pb2_grpc import GameServiceStub
+from caipan.v1.intake_service_pb2 import StreamEventsRequest
 from caipan.v1.intake_service_pb2_grpc import IntakeServiceStub
 from caipan.v1.operation_service_pb2_grpc import OperationServiceStub
 
 PRIVATE_KEY_FILE = "token-key.pem"
 
 _CALL_S = 30.0
-_PATIENCE_S = 30.0  # how long a service that does not answer is asked again
-_PAUSE_S = 0.5
+PATIENCE_S = 60.0  # how long a service that does not answer is asked again
+_PAUSE_S = 0.5  # before that, where the service does not say how long
 _TOKEN_S = 3600
-_RECONNECT = [("grpc.initial_reconnect_backoff_ms", 200), ("grpc.max_reconnect_backoff_ms", 2000)]
+_OPTIONS = [
+    ("grpc.initial_reconnect_backoff_ms", 200),
+    ("grpc.max_reconnect_backoff_ms", 2000),
+    ("grpc.keepalive_time_ms", 20_000),  # a network that is gone says no farewell
+    ("grpc.keepalive_timeout_ms", 10_000),
+    ("grpc.http2.ping_timeout_ms", 10_000),
+    ("grpc.http2.max_pings_without_data", 0),
+]
 
 T = TypeVar("T")
 
@@ -43,7 +52,7 @@ class Service:
 
     def __init__(self, address: str, token: str = "") -> None:
         self.address = address
-        self.channel = grpc.insecure_channel(address, options=_RECONNECT)
+        self.channel = grpc.insecure_channel(address, options=_OPTIONS)
         self.games = GameServiceStub(self.channel)
         self.intake = IntakeServiceStub(self.channel)
         self.operations = OperationServiceStub(self.channel)
@@ -58,17 +67,17 @@ class Service:
 
     def insist(self, method: Callable[..., T], request: Any) -> T:
         """A call that may be repeated: asked again while the service is away or not ready. Raises grpc.RpcError."""
-        give_up, said = time.monotonic() + _PATIENCE_S, False
+        give_up, said = time.monotonic() + PATIENCE_S, False
         while True:
             try:
                 return method(request, timeout=_CALL_S, metadata=self._metadata)
             except grpc.RpcError as error:
-                if not _is_passing(error) or time.monotonic() > give_up:
+                if not is_passing(error) or time.monotonic() > give_up:
                     raise
                 if not said:
                     say_error(f"{self.explained(error)} (trying again)")
-            said = True
-            time.sleep(_PAUSE_S)
+                said = True
+                time.sleep(pause_s(error))
 
     def watch(self, game_id: str) -> Iterator[WatchGameResponse]:
         """A snapshot of the game, then every outcome and heartbeats, for ever; a broken stream is taken up again.
@@ -77,6 +86,7 @@ class Service:
         """
         token, began, said = "", False, False
         while True:
+            wait_s = _PAUSE_S
             try:
                 for update in self.games.WatchGame(WatchGameRequest(game_id=game_id, resume_token=token)):
                     token, began, said = update.resume_token or token, True, False
@@ -84,14 +94,19 @@ class Service:
             except grpc.RpcError as error:
                 detail = detail_of(error)
                 code = detail.code if detail else ERROR_CODE_UNSPECIFIED
-                if not began or not (_is_passing(error) or code in (ERROR_CODE_SLOW_READER, ERROR_CODE_TOKEN_STALE)):
+                if not began or not (is_passing(error) or code in (ERROR_CODE_SLOW_READER, ERROR_CODE_TOKEN_STALE)):
                     raise self.explained(error) from None
+                wait_s = pause_s(error)
                 if code == ERROR_CODE_TOKEN_STALE:
                     token = ""
                 if not said:
                     say_error(f"{self.explained(error)} (taking it up again)")
             said = True
-            time.sleep(_PAUSE_S)
+            time.sleep(wait_s)
+
+    def stream(self, requests: Iterator[StreamEventsRequest], token: str) -> Any:
+        """One stream of events: an iterator of StreamEventsResponse that raises grpc.RpcError, and may be cancelled."""
+        return self.intake.StreamEvents(requests, metadata=[("authorization", f"Bearer {token}")])
 
     def health(self) -> str:
         """SERVING, NOT_SERVING, ... as the service itself says. Raises CommandError."""
@@ -121,7 +136,13 @@ class Service:
         return CommandError(f"{self.address}: {code.name}: {error.details()}")
 
 
-def _is_passing(error: grpc.RpcError) -> bool:
+def pause_s(error: grpc.RpcError) -> float:
+    """How long to wait before a call that ended in this way is repeated, seconds: as long as the service asks for."""
+    return retry_delay_s(error) or _PAUSE_S
+
+
+def is_passing(error: grpc.RpcError) -> bool:
+    """Whether the same call may go well a little later."""
     detail = detail_of(error)
     if detail is not None and detail.code in (ERROR_CODE_VERDICT_PENDING, ERROR_CODE_SHUTTING_DOWN):
         return True
@@ -129,8 +150,8 @@ def _is_passing(error: grpc.RpcError) -> bool:
     return error.code() in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED)
 
 
-def token_for(token: str | None, data: Path) -> str:
-    """The token given, else one of the RECORDER made with the development key in ``data``. Raises CommandError."""
+def token_for(token: str | None, data: Path, actor: Actor = RECORDER) -> str:
+    """The token given, else one of ``actor`` made with the development key in ``data``. Raises CommandError."""
     if token is not None and not token.strip():
         raise CommandError("the token is empty: give one, or leave --token and CAIPAN_TOKEN out")
     if token is not None:
@@ -145,4 +166,4 @@ def token_for(token: str | None, data: Path) -> str:
         private_key = load_private_key(key)
     except KeyFileError as error:
         raise CommandError(str(error)) from error
-    return make_token(private_key, RECORDER.person, [role_name(RECORDER.role)], [ALL], [ALL], _TOKEN_S)
+    return make_token(private_key, actor.person, [role_name(actor.role)], [ALL], [ALL], _TOKEN_S)

@@ -12,7 +12,7 @@ from rich.console import Console
 
 
 class CommandError(Exception):
-    """Something the user can mend; the message is one sentence that says what and how. The command ends with 1."""
+    """Something the user can mend; each argument is one sentence that says what and how. The command ends with 1."""
 
 
 def stdout() -> Console:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +11,8 @@ from google.protobuf.json_format import Parse, ParseError
 
 from caipan.cli.console import CommandError
 from caipan.v1.event_pb2 import Event
+
+_CHUNK_BYTES = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +31,28 @@ def read_lines(file: Path) -> Iterator[Line]:
             yield _read_line(number, text)
 
 
-def _text_lines(file: Path) -> Iterable[str]:
+def _text_lines(file: Path) -> Iterator[str]:
+    """Each line as soon as it is there."""
+    rest, start = b"", 0
     try:
-        content = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
-        return content.decode("utf-8-sig").split("\n")
+        with open(0, "rb", buffering=0, closefd=False) if str(file) == "-" else file.open("rb", buffering=0) as content:
+            while chunk := content.read(_CHUNK_BYTES):
+                *lines, rest = (rest + chunk).split(b"\n")
+                for line in lines:
+                    yield _decoded(file, line, start)
+                    start += len(line) + 1
+        yield _decoded(file, rest, start)
     except OSError as error:
         raise CommandError(f"{file}: {error.strerror}") from error
+
+
+def _decoded(file: Path, line: bytes, start: int) -> str:
+    """The text of a line, which begins at the byte ``start`` of the file."""
+    try:
+        return line.decode("utf-8" if start else "utf-8-sig")
     except UnicodeDecodeError as error:
-        raise CommandError(f"{file}: no UTF-8 text (byte {error.start}); events are JSON, one on each line") from error
+        at = start + error.start
+        raise CommandError(f"{file}: no UTF-8 text (byte {at}); events are JSON, one on each line") from error
 
 
 def _read_line(number: int, text: str) -> Line:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.progress import Progress
@@ -14,14 +15,19 @@ from rich.progress import Progress
 from caipan.cli import adjudicate as report
 from caipan.cli.console import CommandError, print_json, say_error, stderr, stdout
 from caipan.cli.lines import read_lines
-from caipan.cli.options import AsJson
+from caipan.cli.options import KAFKA, AsJson, log_target
 from caipan.cli.replay import Replay
 from caipan.cli.synthetic import Played, Terms, play
 from caipan.cli.views import game_view
 from caipan.cli.words import details_of, outcome_of
-from caipan.rules.editions import edition_ids
+from caipan.rules.edition import edition_ids
 from caipan.v1.game_service_pb2 import WatchGameResponse
 from caipan.v1.state_pb2 import GameState
+
+if TYPE_CHECKING:
+    from caipan.eventlog import Record
+
+_EVENTS = "game-events"
 
 
 def _edition(value: str) -> str:
@@ -114,20 +120,29 @@ def sgf2events(
 
 
 def replay(
-    file: Annotated[Path, typer.Argument(help="Events, one in protobuf JSON on each line.", metavar="EVENTS.jsonl")],
+    file: Annotated[
+        Path | None, typer.Argument(help="Events, one in protobuf JSON on each line.", metavar="EVENTS.jsonl")
+    ] = None,
+    log: Annotated[
+        str | None,
+        typer.Option(help=f"A log in their place: {KAFKA}HOST:PORT[,HOST:PORT] or a file.", callback=log_target),
+    ] = None,
+    games: Annotated[list[str] | None, typer.Option("--game", help="A game in the log; several times.")] = None,
     until: Annotated[int, typer.Option(help="Stop each game after the outcome of this number.", min=0)] = 0,
     json: AsJson = False,
 ) -> None:
     """Fold events offline: every outcome, and the state in which they leave each game.
 
-    With --json each line is an outcome or at the end a snapshot, as a watcher receives them. A line that cannot be read
-    is left out and named; then the command ends with 1.
+    With --json each line is an outcome or at the end a snapshot, as a watcher receives them. A line or record that
+    cannot be read is left out and named; then the command ends with 1.
     """
     from caipan.cli.follow import follow  # loads the database library, which the other commands do not need
 
+    if (file is None) == (log is None) or (log is None) != (not games):
+        raise typer.BadParameter("name a file of events, or a log by --log and games in it by --game")
     console, states = stdout(), dict[str, GameState]()
     run = Replay(until)
-    for outcome in run.run(read_lines(file)):
+    for outcome in run.run(read_lines(file)) if file else run.run_log(*_records(str(log), games or [])):
         verdict = outcome.verdict
         follow(states.setdefault(verdict.game_id, GameState(game_id=verdict.game_id)), outcome)
         if json:
@@ -140,10 +155,33 @@ def replay(
         else:
             console.print("", game_view(state), sep="\n")
     for message in run.errors:
-        say_error(f"{file}: {message}")
+        say_error(f"{file or log}: {message}")
     if run.errors:
-        say_error(f"{len(run.errors)} lines were left out")
+        say_error(f"{len(run.errors)} {'lines' if file else 'records'} were left out")
         raise typer.Exit(1)
+
+
+def _records(log: str, games: list[str]) -> tuple[list[Record], int]:
+    """The events of games in a log, game after game, and its partition count. Raises CommandError."""
+    from caipan.eventlog import LogError
+
+    try:
+        return asyncio.run(_read(log, games))
+    except LogError as error:
+        raise CommandError(*str(error).splitlines()) from error
+
+
+async def _read(log: str, games: list[str]) -> tuple[list[Record], int]:
+    from caipan.eventlog.opening import open_log
+
+    records: list[Record] = []
+    async with open_log(log, read_only=True) as opened:
+        for game in dict.fromkeys(games):
+            found = await opened.read_key(_EVENTS, game.encode())
+            if not found:
+                raise CommandError(f"{log}: it has no events of a game {game!r}; check the id")
+            records += found
+        return records, opened.partitions(_EVENTS)
 
 
 def _play_file(file: Path, terms: Terms, game_id: str = "") -> Played:

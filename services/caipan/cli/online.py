@@ -16,12 +16,6 @@ from caipan.cli.options import ADDRESS, DATA, Address, AsJson, Data, Token, Wait
 from caipan.cli.words import details_of, outcome_of
 from caipan.v1.game_service_pb2 import GetGameRequest, ListOutcomesRequest, WatchGameResponse
 from caipan.v1.intake_service_pb2 import WAIT_LOG, WAIT_VERDICT, Appended, AppendEventsRequest
-from caipan.v1.operation_service_pb2 import (
-    GetQuarantinedRequest,
-    GetStatusRequest,
-    ListQuarantinedRequest,
-    Quarantined,
-)
 from caipan.v1.outcome_pb2 import STATUS_DUPLICATE, STATUS_PARKED, Outcome
 from caipan.v1.state_pb2 import GameState
 
@@ -33,24 +27,6 @@ GameId = Annotated[str, typer.Argument(help="Id of a game.", metavar="GAME")]
 _BATCH_EVENTS = 200
 _BATCH_BYTES = 1 << 20
 _LINES_KEPT = 12  # under a board that is drawn again
-
-
-def status(address: Address = ADDRESS, json: AsJson = False) -> None:
-    """Tell how far the service is: health, partitions, games, and what waits for somebody.
-
-    Ends with 1 if it is not SERVING.
-    """
-    from caipan.cli.views import status_view
-
-    service = _service(address)
-    health = service.health()
-    told = service.call(service.operations.GetStatus, GetStatusRequest())
-    if json:
-        print_json(told)
-    else:
-        stdout().print(status_view(address, health, told))
-    if health != "SERVING":
-        raise typer.Exit(1)
 
 
 def send(
@@ -76,10 +52,42 @@ def send(
         say_error(f"{file}: line {line.number}: {line.error}")
     if wrong:
         raise CommandError(f"nothing was sent: {len(wrong)} lines cannot be read")
-    service = _service(address, token_for(token, data))
+    service = connect(address, token_for(token, data))
     for batch in _batches(lines):
         for appended in _append(service, file, batch, wait):
-            _tell_appended(appended, json)
+            tell_appended(appended, json)
+
+
+def stream(
+    file: Annotated[
+        Path, typer.Argument(help="Events as for send; without it the standard input.", metavar="[EVENTS.jsonl]")
+    ] = Path("-"),
+    wait: Annotated[WaitFor, typer.Option(help="Print events when the log has them, or when they are judged.")] = (
+        WaitFor.VERDICT
+    ),
+    address: Address = ADDRESS,
+    token: Token = None,
+    data: Data = DATA,
+    json: AsJson = False,
+) -> None:
+    """Send events as they happen, each line as soon as it is there, and print what became of each.
+
+    All go over one stream. Once it stood it is taken up again after every cut, for as long as that takes; events that
+    are sent again have one effect. Ends with 1 at the first line that cannot be read or may not be stored, when all
+    before it are done.
+    """
+    from caipan.cli.client import token_for
+    from caipan.cli.streaming import EventStream
+
+    service = connect(address)
+    for_log = WAIT_LOG if wait is WaitFor.LOG else WAIT_VERDICT
+    events = EventStream(service, lambda: token_for(token, data), for_log, read_lines(file), str(file))
+    try:
+        for appended in events.results():
+            tell_appended(appended, json)
+    except KeyboardInterrupt:
+        if unanswered := events.unanswered():
+            raise CommandError(f"{file}: interrupted; {unanswered}; send those again") from None
 
 
 def _batches(lines: list[Line]) -> Iterator[list[Line]]:
@@ -109,7 +117,8 @@ def _append(service: Service, file: Path, batch: list[Line], wait: WaitFor) -> l
         raise CommandError(f"{file}: {said} (the batch from line {batch[0].number} on)") from None
 
 
-def _tell_appended(appended: Appended, json: bool) -> None:
+def tell_appended(appended: Appended, json: bool) -> None:
+    """Prints what became of an event that was appended."""
     event_id = printable(appended.event_id)
     if json:
         print_json(appended)
@@ -136,7 +145,7 @@ def show(game: GameId, address: Address = ADDRESS, json: AsJson = False) -> None
     """Show a game as it stands: the board, whose turn it is, the result."""
     from caipan.cli.views import game_view
 
-    service = _service(address)
+    service = connect(address)
     state = service.call(service.games.GetGame, GetGameRequest(game_id=game)).game
     if json:
         print_json(state)
@@ -154,7 +163,7 @@ def watch(
 
     A stream that breaks is taken up again where it was. With --json each line is what the service sent.
     """
-    service = _service(address)
+    service = connect(address)
     try:
         updates = _from_start(service, game) if from_start else service.watch(game)
         if json:
@@ -216,45 +225,8 @@ def _draw(updates: Iterator[WatchGameResponse]) -> None:
                 tell_outcome(update.outcome)
 
 
-def list_quarantined(address: Address = ADDRESS, json: AsJson = False) -> None:
-    """List the records that no fold could read, oldest first."""
-    from caipan.cli.views import quarantined_line
-
-    service = _service(address)
-    for record in _quarantined(service):
-        if json:
-            print_json(record)
-        else:
-            stdout().print(quarantined_line(record))
-
-
-def _quarantined(service: Service) -> Iterator[Quarantined]:
-    request = ListQuarantinedRequest()
-    while True:
-        page = service.call(service.operations.ListQuarantined, request)
-        yield from page.records
-        if not page.next_page_token:
-            return
-        request.page_token = page.next_page_token
-
-
-def show_quarantined(
-    record_id: Annotated[str, typer.Argument(help="topic-partition-offset, as the list has it.", metavar="ID")],
-    address: Address = ADDRESS,
-    json: AsJson = False,
-) -> None:
-    """Show a record in quarantine with its bytes."""
-    from caipan.cli.views import quarantined_view
-
-    service = _service(address)
-    record = service.call(service.operations.GetQuarantined, GetQuarantinedRequest(record_id=record_id)).record
-    if json:
-        print_json(record)
-    else:
-        stdout().print(quarantined_view(record))
-
-
-def _service(address: str, token: str = "") -> Service:
+def connect(address: str, token: str = "") -> Service:
+    """The service at ``address`` (HOST:PORT); it is called with ``token`` where one is given."""
     from caipan.cli.client import Service
 
     return Service(address, token)

@@ -1,9 +1,10 @@
-"""Events of a file folded offline, by the same fold and to the same heads as in the service."""
+"""Events of a file or a log folded offline, by the same fold and to the same heads as in the service."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from caipan.cli.lines import Line
 from caipan.cli.synthetic import RECORDER
@@ -13,10 +14,13 @@ from caipan.stamp import stamped
 from caipan.v1.event_pb2 import Event
 from caipan.v1.outcome_pb2 import Outcome
 
+if TYPE_CHECKING:
+    from caipan.eventlog import Record
+
 
 @dataclass(slots=True)
 class Replay:
-    """The games of a file, each judged up to ``until`` (0 = to the end); ``errors`` names the lines left out."""
+    """Games, each judged up to ``until`` (0 = to the end); ``errors`` names the lines or records left out."""
 
     until: int = 0
     games: dict[str, Game] = field(default_factory=dict)
@@ -34,18 +38,32 @@ class Replay:
             except RegulationsError as error:
                 self.errors.append(f"line {line.number}: game_opened.{error}")
                 continue
-            yield from self._apply(value, line.event.game_id, line.number)
+            yield from self._judge(value, line.event.game_id, line.number)
 
-    def _apply(self, value: bytes, game_id: str, number: int) -> Iterator[Outcome]:
-        game = self.games.setdefault(game_id, Game(game_id))
+    def run_log(self, records: Iterable[Record], partitions: int) -> Iterator[Outcome]:
+        """The outcomes of records of game-events, a topic of so many partitions: the same as the referee's."""
+        from caipan.referee.records import address_of
+
+        for record in records:
+            game_id, reason = address_of(record, partitions)
+            if reason:
+                self.errors.append(f"offset {record.offset}: {reason}")
+            else:
+                yield from self._judge(record.value, game_id, record.offset, record.partition)
+
+    def _judge(self, value: bytes, game_id: str, offset: int, partition: int = 0) -> Iterator[Outcome]:
+        game = self.games.setdefault(game_id, Game(game_id, partition))
         if self.until and game.seq >= self.until:
             return
         event, past = read_event(value, game_id), self._past.setdefault(game_id, [])
-        assert isinstance(event, Event)  # the line was read
-        for judged in game.apply(event, value, number, past if game.wants_history(event) else ()):
-            if not self.until or judged.seq <= self.until:
-                yield Outcome.FromString(judged.record)
-        past.append(Past(value, number))
+        if isinstance(event, str):
+            judged = [game.quarantine(value, offset, event)]
+        else:
+            judged = game.apply(event, value, offset, past if game.wants_history(event) else ())
+        for each in judged:
+            if not self.until or each.seq <= self.until:
+                yield Outcome.FromString(each.record)
+        past.append(Past(value, offset))
 
 
 def _value_of(event: Event) -> bytes:

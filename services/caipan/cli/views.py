@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
 from google.protobuf.message import DecodeError
@@ -13,7 +14,8 @@ from caipan.cli.console import json_of, printable
 from caipan.cli.draw import Goban
 from caipan.cli.words import SIDES, name_of, result_of
 from caipan.v1.event_pb2 import Event
-from caipan.v1.operation_service_pb2 import GetStatusResponse, Quarantined
+from caipan.v1.mark_pb2 import RefereePhase
+from caipan.v1.operation_service_pb2 import GetStatusResponse, PartitionStatus, Quarantined
 from caipan.v1.outcome_pb2 import Phase
 from caipan.v1.state_pb2 import GameState
 
@@ -53,27 +55,60 @@ def _lines(state: GameState) -> list[str]:
 
 def status_view(address: str, health: str, status: GetStatusResponse) -> RenderableType:
     """How far the folds are, and what waits for somebody."""
-    table = Table("partition", "events", "judged", "outcomes", "served", box=None, pad_edge=False)
+    names = ("partition", "events", "judged", "lag", "outcomes", "served", "lag", "refilled")
+    table = Table(*names, box=None, pad_edge=False)
     for each in status.partitions:
-        numbers = (each.partition, each.events_end, each.folded, each.outcomes_end, each.served)
-        table.add_row(*map(str, numbers))
+        judging, serving = each.events_end - each.folded, each.outcomes_end - each.served
+        numbers = (each.partition, each.events_end, each.folded, judging, each.outcomes_end, each.served, serving)
+        table.add_row(*map(str, (*numbers, each.refilled)))
+    quarantined = f"{status.quarantined}, retried {status.retried}" if status.retried else status.quarantined
     lines = [
         f"{address}  {health}  caipan {status.version}",
         f"games {status.games}, in play {status.games_in_play}; events parked {status.parked}, "
-        f"in quarantine {status.quarantined}",
+        f"in quarantine {quarantined}",
     ]
-    for name, games in (("without game_opened", status.orphans), ("diverged", status.diverged)):
+    for name, games in (("without game_opened", status.orphans), ("DIVERGED", status.diverged)):
         if games:
             lines.append(printable(f"{name}: {' '.join(games)}"))
-    return Group(Text("\n".join(lines)), table)
+    lines += [printable(f"JUDGED NO FURTHER: {game.game_id}: {game.reason}") for game in status.stopped]
+    return Group(Text("\n".join(lines)), table, Text("\n".join(_referees(status.partitions))))
+
+
+def _referees(partitions: Iterable[PartitionStatus]) -> list[str]:
+    """One line for all partitions of which a worker tells the same: since when, and how long it took to begin."""
+    of_workers: dict[tuple[str, RefereePhase.ValueType], list[PartitionStatus]] = {}
+    for each in partitions:
+        of_workers.setdefault((each.worker, each.phase), []).append(each)
+    return [printable(_referee(*key, own)) for key, own in sorted(of_workers.items())]
+
+
+def _referee(worker: str, phase: RefereePhase.ValueType, own: Sequence[PartitionStatus]) -> str:
+    places = f"partition {', '.join(str(each.partition) for each in own)}"
+    if not worker:
+        return f"referee   nobody has judged {places} yet"
+    since = _time(max(each.since_ms for each in own))
+    takeover_ms = max(each.takeover_ms for each in own)
+    took = f", taken over in {takeover_ms / 1000:.1f} s" if takeover_ms else ""
+    return f"referee   {worker} {name_of(RefereePhase.Name(phase), 'REFEREE_PHASE_')} {places} since {since}{took}"
+
+
+def _time(ms: int) -> str:
+    return f"{datetime.fromtimestamp(ms / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
 def quarantined_line(record: Quarantined) -> str:
     """One line on a record in quarantine."""
-    at = datetime.fromtimestamp(record.recorded_at_ms / 1000, UTC)
     key = record.key.decode("utf-8", "backslashreplace")
-    about = f"{at:%Y-%m-%d %H:%M:%S} UTC  {key or '-'}  {len(record.value)} bytes  {record.reason}"
-    return printable(f"{record.record_id}  {about}")
+    about = f"{_time(record.recorded_at_ms)}  {key or '-'}  {len(record.value)} bytes  {record.reason}"
+    return printable(f"{record.record_id}  {about}{_retried(record)}")
+
+
+def _retried(record: Quarantined) -> str:
+    if not record.HasField("retried"):
+        return ""
+    event = record.retried
+    outcome = f"outcome {event.seq}" if event.seq else "it waits"
+    return f"  [retried: event {event.event_id} of {event.game_id}, {outcome}]"
 
 
 def quarantined_view(record: Quarantined) -> str:

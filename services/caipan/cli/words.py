@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from caipan.cli.console import printable
-from caipan.rules.editions import edition, edition_ids
+from caipan.rules.edition import edition, edition_ids
 from caipan.rules.points import DEFAULT_SIZE
 from caipan.v1.common_pb2 import COLOR_BLACK, COLOR_WHITE
 from caipan.v1.event_pb2 import EventType
@@ -74,10 +74,10 @@ def kind_of(finding: Finding) -> str:
 
 def title_of(clause: str) -> str:
     """The titles of a clause, Chinese and English; "" for what stands in no edition (`REG ...`, `S0 H`)."""
-    edition_id, _, number = clause.partition(" ")
+    edition_id = clause.partition(" ")[0]
     if edition_id not in edition_ids():
         return ""
-    found = edition(edition_id).clauses.get(number)
+    found = edition(edition_id).clauses.get(clause)
     return f"{found.zh} {found.en}" if found else ""
 
 

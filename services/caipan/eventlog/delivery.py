@@ -25,13 +25,13 @@ class Receiver(Protocol):
         """
 
     async def deliver(self, records: Sequence[Record]) -> None:
-        """Records of one partition, in order; perhaps not all there are, perhaps some of them again."""
+        """Records of one partition, at least one, in order; perhaps not all there are, perhaps some of them again."""
 
     async def revoked(self) -> None:
         """Whatever was assigned may go to others next: the last moment to store something in peace."""
 
     def positions(self) -> Mapping[int, int]:
-        """The next offset of each partition that is being folded: what comes before it is done."""
+        """The next offset of each partition that is folded, or was until it was revoked; what is before it is done."""
 
 
 class Delivery(Protocol):

@@ -44,22 +44,29 @@ def admit(request: AppendEventsRequest, identity: Identity, by: Actor) -> list[A
 
     Raises ServiceError MALFORMED, TOO_LARGE or NOT_PERMITTED, naming the field.
     """
-    for event in request.events:  # what the caller may not say is not looked at either
-        event.ClearField("by")
-        if event.HasField("game_opened"):
-            event.game_opened.ClearField("pins")
+    for event in request.events:
+        clear_written(event)
     check(request)
-    admitted = []
-    for number, event in enumerate(request.events):
-        field = f"events[{number}]"
-        _check_place(event, field)
-        check_event(identity, by.role, event, field)
-        admitted.append(_admitted(event, by, field))
+    admitted = [admit_event(event, identity, by, f"events[{number}]") for number, event in enumerate(request.events)]
     _check_repeats(admitted)
     return admitted
 
 
-def _admitted(event: Event, by: Actor, field: str) -> Admitted:
+def clear_written(event: Event) -> None:
+    """Clears what the gateway alone writes: what the caller may not say is not looked at either."""
+    event.ClearField("by")
+    event.ClearField("caused_by")
+    if event.HasField("game_opened"):
+        event.game_opened.ClearField("pins")
+
+
+def admit_event(event: Event, identity: Identity, by: Actor, field: str) -> Admitted:
+    """One event, whose fields were checked, as it goes into the log; ``field`` is where it stands for the caller.
+
+    Raises ServiceError MALFORMED, TOO_LARGE or NOT_PERMITTED.
+    """
+    _check_place(event, field)
+    check_event(identity, by.role, event, field)
     try:
         value = stamped(event, by)
     except RegulationsError as error:

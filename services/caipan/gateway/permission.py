@@ -38,6 +38,7 @@ _ORGANISERS: Roles = (*_ARBITERS, ROLE_COMMITTEE, ROLE_BACKEND, ROLE_RECORDER)
 
 PUT_PERSON = _ORGANISERS
 ERASE_PERSON = _AUTHORITY
+RETRY_QUARANTINED = (*_ARBITERS, ROLE_BACKEND)
 
 # Types of events that need one of these roles; the others are facts that anybody with a role may report.
 _NEEDED: Mapping[str, Roles] = {

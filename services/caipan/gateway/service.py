@@ -3,33 +3,41 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from contextlib import aclosing, contextmanager
 from functools import partial
 from typing import Any
 
+from prometheus_client.core import Metric
+
 from caipan.eventlog import EventLog, LogError
 from caipan.gateway.admission import GAME_EVENTS, TOURNAMENT_EVENTS, Admitted, admit
-from caipan.gateway.permission import ERASE_PERSON, PUT_PERSON, Roles, acting_role, check_role
-from caipan.gateway.verdicts import OUTCOMES, Originals, Position, Tail
+from caipan.gateway.metrics import appending
+from caipan.gateway.originals import ANSWER_BYTES, Position, answer, originals
+from caipan.gateway.permission import ERASE_PERSON, PUT_PERSON, RETRY_QUARANTINED, Roles, acting_role, check_role
+from caipan.gateway.retry import QUARANTINE, admit_again
+from caipan.gateway.stream import Stream
+from caipan.gateway.verdicts import Expected, Tail, pending
 from caipan.serving.errors import ServiceError
+from caipan.serving.metrics import gauge
 from caipan.serving.server import Server
-from caipan.serving.tokens import Verifier
+from caipan.serving.tokens import Identity, Verifier
 from caipan.serving.validation import check
 from caipan.v1 import intake_service_pb2 as pb
 from caipan.v1.common_pb2 import Actor
-from caipan.v1.errors_pb2 import ERROR_CODE_LOG_UNAVAILABLE, ERROR_CODE_VERDICT_PENDING
+from caipan.v1.errors_pb2 import ERROR_CODE_LOG_UNAVAILABLE
+from caipan.v1.event_pb2 import Event
 from caipan.v1.intake_service_pb2_grpc import IntakeServiceServicer, add_IntakeServiceServicer_to_server
-from caipan.v1.outcome_pb2 import STATUS_DUPLICATE, STATUS_PARKED, Outcome
+from caipan.v1.outcome_pb2 import STATUS_DUPLICATE, Outcome
 
 PEOPLE = "people"
 
-_ANSWER_BYTES = 3_500_000  # below what a gRPC client takes by default
+_START_S = 5.0  # how long a call waits for a service that starts
 _ANSWER_S = 0.25  # kept of a deadline, or a quarter of it, so that the answer is there in time
 
 
 class Gateway(IntakeServiceServicer):
-    """IntakeService. Verdicts come as long as ``run`` runs; a call that waits for one waits for ``ready`` first.
+    """IntakeService. Events are taken once it is ``ready``, and verdicts come as long as ``run`` runs.
 
     Events of a tournament have no verdicts in this version: their results have no status and return with the log.
     A request for both kinds of logs is two appends: if the second one fails the caller is told to repeat.
@@ -52,6 +60,10 @@ class Gateway(IntakeServiceServicer):
         """How many calls wait for verdicts now."""
         return self._tail.watching
 
+    async def metrics(self) -> Iterable[Metric]:
+        """What is not counted as it happens: who waits."""
+        return [gauge("caipan_gateway_waiting_calls", "Calls and streams that wait for verdicts.", self.waiting)]
+
     def register(self, server: Server) -> None:
         """Puts the service on a server."""
         server.add(pb.DESCRIPTOR.services_by_name["IntakeService"], partial(add_IntakeServiceServicer_to_server, self))
@@ -61,26 +73,49 @@ class Gateway(IntakeServiceServicer):
         await self._tail.run()
 
     async def AppendEvents(self, request: pb.AppendEventsRequest, context: Any) -> pb.AppendEventsResponse:  # noqa: N802
-        metadata = context.invocation_metadata()
-        identity = self._verifier.identify(metadata)
-        by = Actor(person=identity.person, role=acting_role(identity, metadata))
-        admitted = admit(request, identity, by)
-        if request.wait == pb.WAIT_LOG:
+        identity, by = self._caller(context)
+        return await self._append_and_wait(admit(request, identity, by), request.wait, context)
+
+    async def StreamEvents(  # noqa: N802
+        self, requests: AsyncIterator[pb.StreamEventsRequest], context: Any
+    ) -> AsyncIterator[pb.StreamEventsResponse]:
+        caller = partial(self._caller, context)
+        caller()
+        await self._following(context)
+        with self._tail.watch() as watch:
+            stream = Stream(caller, self._append, self._originals, watch, partial(self._patience_s, context))
+            async with aclosing(stream.answers(requests)) as answers:
+                async for each in answers:
+                    yield each
+
+    async def RetryQuarantined(  # noqa: N802
+        self, request: pb.RetryQuarantinedRequest, context: Any
+    ) -> pb.RetryQuarantinedResponse:
+        identity, by = self._caller(context)
+        check_role(by.role, RETRY_QUARANTINED, "RetryQuarantined", field="")
+        check(request)
+        with _log_errors("repeat the call"):
+            records = await self._log.read_key(QUARANTINE, request.record_id.encode())
+        admitted = admit_again(request.record_id, records, identity, by)
+        appended = await self._append_and_wait([admitted], request.wait, context)
+        return pb.RetryQuarantinedResponse(event=Event.FromString(admitted.record.value), result=appended.results[0])
+
+    async def _append_and_wait(
+        self, admitted: Sequence[Admitted], wait: pb.Wait.ValueType, context: Any
+    ) -> pb.AppendEventsResponse:
+        await self._following(context)
+        if wait == pb.WAIT_LOG:
             return _response(admitted, await self._append(admitted))
-        await self.ready.wait()
-        with self._tail.watch(_game_of(event) for event in admitted if event.topic == GAME_EVENTS) as watch:
+        with self._tail.watch() as watch:
+            watch.expect(_expected(event) for event in admitted if event.topic == GAME_EVENTS)
             positions = await self._append(admitted)
-            of_games = {place for event, place in zip(admitted, positions, strict=True) if event.topic == GAME_EVENTS}
+            watch.placed(at for event, at in zip(admitted, positions, strict=True) if event.topic == GAME_EVENTS)
             try:
                 async with asyncio.timeout(self._patience_s(context)):
-                    outcomes = await watch.outcomes(of_games)
+                    outcomes = await watch.outcomes()
                     originals = await self._originals(outcomes.values())
             except TimeoutError:
-                raise ServiceError(
-                    ERROR_CODE_VERDICT_PENDING,
-                    "all events are stored, not all are judged yet",
-                    "repeat with the same event_ids to wait again",
-                ) from None
+                raise pending() from None
         return _response(admitted, positions, outcomes, originals)
 
     async def PutPerson(self, request: pb.PutPersonRequest, context: Any) -> pb.PutPersonResponse:  # noqa: N802
@@ -100,11 +135,25 @@ class Gateway(IntakeServiceServicer):
     def _check_person_call(
         self, request: pb.PutPersonRequest | pb.ErasePersonRequest, context: Any, needed: Roles
     ) -> None:
+        _, by = self._caller(context)
+        check_role(by.role, needed, request.DESCRIPTOR.name.removesuffix("Request"), field="")
+        check(request)
+
+    def _caller(self, context: Any) -> tuple[Identity, Actor]:
+        """Who calls, and as whom the caller reports. Raises ServiceError."""
         metadata = context.invocation_metadata()
         identity = self._verifier.identify(metadata)
-        what = request.DESCRIPTOR.name.removesuffix("Request")
-        check_role(acting_role(identity, metadata), needed, what, field="")
-        check(request)
+        return identity, Actor(person=identity.person, role=acting_role(identity, metadata))
+
+    async def _following(self, context: Any) -> None:
+        """Returns once the log is there and its outcomes are followed. Raises ServiceError if that takes too long."""
+        try:
+            async with asyncio.timeout(min(_START_S, self._patience_s(context))):
+                await self.ready.wait()
+        except TimeoutError:
+            raise ServiceError(
+                ERROR_CODE_LOG_UNAVAILABLE, "the service is starting; nothing was stored", "repeat the call in a while"
+            ) from None
 
     async def _append(self, admitted: Sequence[Admitted]) -> list[Position]:
         """Where each event stands in its topic."""
@@ -113,14 +162,15 @@ class Gateway(IntakeServiceServicer):
             for topic in (GAME_EVENTS, TOURNAMENT_EVENTS):
                 records = [event.record for event in admitted if event.topic == topic]
                 if records:
-                    placed[topic] = iter(await self._log.append(topic, records))
+                    with appending(topic, len(records)):
+                        placed[topic] = iter(await self._log.append(topic, records))
         return [next(placed[event.topic]) for event in admitted]
 
-    async def _originals(self, outcomes: Iterable[Outcome]) -> dict[str, Originals]:
-        """By game, for the games in which some event came again."""
-        games = {outcome.verdict.game_id for outcome in outcomes if outcome.verdict.status == STATUS_DUPLICATE}
+    async def _originals(self, outcomes: Iterable[Outcome]) -> Mapping[Position, Outcome]:
+        """For the events that came again, by position: what each was answered the first time."""
+        notices = [outcome for outcome in outcomes if outcome.verdict.status == STATUS_DUPLICATE]
         with _log_errors("repeat with the same event_ids; the events are stored"):
-            return {game: Originals(await self._log.read_key(OUTCOMES, game.encode())) for game in games}
+            return await originals(self._log, self._tail.recent, notices)
 
     def _patience_s(self, context: Any) -> float:
         """How long the caller may be kept waiting, seconds."""
@@ -134,39 +184,25 @@ def _response(
     admitted: Sequence[Admitted],
     positions: Sequence[Position],
     outcomes: Mapping[Position, Outcome] | None = None,
-    originals: Mapping[str, Originals] | None = None,
+    originals: Mapping[Position, Outcome] | None = None,
 ) -> pb.AppendEventsResponse:
-    """``outcomes`` by the position of a game's event, ``originals`` by game; None where nobody waited for them."""
+    """``outcomes`` and ``originals`` by the position of a game's event; None where nobody waited for them."""
     response = pb.AppendEventsResponse()
     for event, position in zip(admitted, positions, strict=True):
         partition, offset = position
         result = response.results.add(event_id=event.event_id, partition=partition, offset=offset)
         if event.topic == GAME_EVENTS and outcomes is not None:
-            _tell(result, outcomes[position], originals or {})
+            answer(result, outcomes[position], originals or {})
     for result in response.results:
-        if response.ByteSize() <= _ANSWER_BYTES:
+        if response.ByteSize() <= ANSWER_BYTES:
             break
         result.ClearField("outcome")
     return response
 
 
-def _tell(result: pb.Appended, outcome: Outcome, originals: Mapping[str, Originals]) -> None:
-    """What became of an event: an event that came again gets the answer that it got the first time."""
-    result.status = outcome.verdict.status
-    if result.status != STATUS_DUPLICATE:
-        result.outcome.CopyFrom(outcome)
-        return
-    of_game = originals[outcome.verdict.game_id]
-    original = of_game.outcome(outcome)
-    if original is None and (original := of_game.parked(outcome)) is not None:
-        result.status = STATUS_PARKED
-    if original is not None:
-        result.outcome.CopyFrom(original)
-
-
-def _game_of(event: Admitted) -> bytes:
+def _expected(event: Admitted) -> Expected:
     assert event.record.key is not None  # admission gives every record its key
-    return event.record.key
+    return Expected(event.record.key, event.event_id)
 
 
 @contextmanager

@@ -14,7 +14,12 @@ from caipan.query.watchers import Watcher, Watchers, diverged, update_of
 from caipan.serving.errors import ServiceError
 from caipan.serving.validation import check
 from caipan.v1 import game_service_pb2 as pb
-from caipan.v1.errors_pb2 import ERROR_CODE_GAME_UNKNOWN, ERROR_CODE_NOT_YET, ERROR_CODE_TOKEN_STALE
+from caipan.v1.errors_pb2 import (
+    ERROR_CODE_CATCHING_UP,
+    ERROR_CODE_GAME_UNKNOWN,
+    ERROR_CODE_NOT_YET,
+    ERROR_CODE_TOKEN_STALE,
+)
 from caipan.v1.game_service_pb2_grpc import GameServiceServicer
 from caipan.v1.outcome_pb2 import Outcome
 from caipan.v1.state_pb2 import GameState
@@ -28,12 +33,16 @@ _ANSWER_S = 0.25  # kept of a deadline, so that the answer arrives before it
 
 
 class Games(GameServiceServicer):
-    """Answers from the tables; ``heartbeat_s``: how long a watched game may be quiet until a heartbeat is sent."""
+    """Answers from the tables; ``heartbeat_s``: how long a watched game may be quiet until a heartbeat is sent.
 
-    def __init__(self, database: Database, watchers: Watchers, heartbeat_s: float) -> None:
+    Until ``ready`` is set games may be missing that the log has: nothing is said of what is not there.
+    """
+
+    def __init__(self, database: Database, watchers: Watchers, heartbeat_s: float, ready: asyncio.Event) -> None:
         self._database = database
         self._watchers = watchers
         self._heartbeat_s = heartbeat_s
+        self._ready = ready
 
     async def GetGame(self, request: pb.GetGameRequest, context: Any) -> pb.GetGameResponse:  # noqa: N802
         check(request)
@@ -42,6 +51,8 @@ class Games(GameServiceServicer):
 
     async def ListGames(self, request: pb.ListGamesRequest, _: Any) -> pb.ListGamesResponse:  # noqa: N802
         check(request)
+        if not self._ready.is_set():
+            raise _catching_up()
         about = ("games", request.tournament_id, *map(str, sorted(set(request.phases))))
         after = tokens.page_place(request.page_token, *about) if request.page_token else ""
         limit = request.page_size or GAMES_PAGE
@@ -90,9 +101,9 @@ class Games(GameServiceServicer):
         """What the watcher is sent: a snapshot unless there is a token, then outcomes, heartbeats in between."""
         game_id, feed = request.game_id, watcher.feed
         position = tokens.resume_position(request.resume_token) if request.resume_token else None
-        row = await self._asked(request, context)
         if position is not None and position.game != tokens.game_digest(game_id):
             raise _stale("the token belongs to another game")
+        row = await self._asked(request, context, known=position is not None)
         feed.seen(row.seq)
         if position is None:
             watcher.seq = row.seq
@@ -120,18 +131,24 @@ class Games(GameServiceServicer):
         rows, _ = await self._database.read(partial(reading.outcomes_after, game_id, seq, _CHUNK))
         return [(row.seq, update_of(row)) for row in rows]
 
-    async def _asked(self, request: Any, context: Any) -> reading.GameRow:
-        """The row of the game that a request names, once its min_seq is in it."""
+    async def _asked(self, request: Any, context: Any, *, known: bool = False) -> reading.GameRow:
+        """The row of the game that a request names, once its min_seq is in it. ``known``: to another replica at least.
+
+        Raises ServiceError NOT_YET, CATCHING_UP, GAME_UNKNOWN or GAME_DIVERGED.
+        """
         row = await self._row(request.game_id)
-        if request.min_seq and not _has_reached(row, request.min_seq):
-            row = await self._row_at(request.game_id, request.min_seq, _patience_s(context))
+        seq = request.min_seq or int(known)
+        if seq and not _has_reached(row, seq):
+            row = await self._row_at(request.game_id, seq, _patience_s(context))
+        if (row is None or not row.is_open) and not self._ready.is_set():
+            raise _catching_up()
         return _served(request.game_id, row)
 
     async def _row(self, game_id: str) -> reading.GameRow | None:
         return await self._database.read(partial(reading.game, game_id))
 
     async def _row_at(self, game_id: str, seq: int, within_s: float) -> reading.GameRow | None:
-        """The game once it has reached ``seq``. Raises ServiceError NOT_YET."""
+        """The game once it has reached ``seq``. Raises ServiceError NOT_YET, CATCHING_UP."""
         async with self._watchers.watching(game_id) as watcher:
             row = await self._row(game_id)
             try:
@@ -140,6 +157,8 @@ class Games(GameServiceServicer):
                         await watcher.news(within_s)
                         row = await self._row(game_id)
             except TimeoutError:
+                if not self._ready.is_set():
+                    raise _catching_up() from None
                 reached = f"the game is at {row.seq}" if row else "no game of this id was opened"
                 raise ServiceError(
                     ERROR_CODE_NOT_YET, f"min_seq {seq} was not reached in time, {reached} here", "ask again", "min_seq"
@@ -156,6 +175,14 @@ def _served(game_id: str, row: reading.GameRow | None) -> reading.GameRow:
     if row.diverged:
         raise diverged(game_id)
     return row
+
+
+def _catching_up() -> ServiceError:
+    return ServiceError(
+        ERROR_CODE_CATCHING_UP,
+        "this replica still catches up with the log, and does not know all games yet",
+        "ask again in a while, or ask another one",
+    )
 
 
 def _has_reached(row: reading.GameRow | None, seq: int) -> bool:

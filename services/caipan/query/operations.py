@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from functools import partial
 from importlib.metadata import version
 from typing import Any
+
+from google.protobuf.message import DecodeError
 
 from caipan.eventlog import EventLog, LogError
 from caipan.query import reading, tokens
@@ -20,13 +23,17 @@ from caipan.v1.errors_pb2 import (
 )
 from caipan.v1.game_service_pb2_grpc import PersonServiceServicer
 from caipan.v1.intake_service_pb2 import Person
+from caipan.v1.mark_pb2 import RefereeMark
 from caipan.v1.operation_service_pb2_grpc import OperationServiceServicer
 
 EVENTS = "game-events"
 OUTCOMES = "game-outcomes"
+STATE = "game-state"
+MARK_KEY = b""  # the referee's row of game-state in each partition
 PEOPLE = "people"
 
 QUARANTINE_PAGE = 100
+_LOG_S = 10.0  # a cluster that is away is told before the operator's patience ends
 
 
 class Operations(OperationServiceServicer):
@@ -41,14 +48,16 @@ class Operations(OperationServiceServicer):
             lambda connection: (reading.all_cursors(connection), reading.counts(connection))
         )
         here = {cursor.partition: cursor for cursor in cursors if cursor.topic == OUTCOMES}
+        status = pb.GetStatusResponse(version=version("caipan"), **counts._asdict())
         try:
-            partitions = [
-                await self._partition(partition, here.get(partition))
-                for partition in range(self._log.partitions(OUTCOMES))
-            ]
-        except LogError as error:
+            async with asyncio.timeout(_LOG_S):
+                for partition in range(self._log.partitions(OUTCOMES)):
+                    mark = await self._mark(partition)
+                    status.partitions.append(await self._partition(partition, here.get(partition), mark))
+                    status.stopped.extend(mark.stopped)
+        except (LogError, TimeoutError) as error:
             raise _log_unavailable() from error
-        return pb.GetStatusResponse(partitions=partitions, version=version("caipan"), **counts._asdict())
+        return status
 
     async def ListQuarantined(  # noqa: N802
         self, request: pb.ListQuarantinedRequest, _: Any
@@ -61,7 +70,7 @@ class Operations(OperationServiceServicer):
         rows, more = await self._database.read(partial(reading.quarantined_after, int(at_ms), record_id, limit))
         place = f"{rows[-1].recorded_at_ms}.{rows[-1].record_id}" if more else ""
         return pb.ListQuarantinedResponse(
-            records=[pb.Quarantined.FromString(row.record) for row in rows],
+            records=[_quarantined(row) for row in rows],
             next_page_token=tokens.page_token(place, "quarantined") if more else "",
         )
 
@@ -69,24 +78,47 @@ class Operations(OperationServiceServicer):
         self, request: pb.GetQuarantinedRequest, _: Any
     ) -> pb.GetQuarantinedResponse:
         check(request)
-        record = await self._database.read(partial(reading.quarantined_record, request.record_id))
-        if record is None:
+        row = await self._database.read(partial(reading.quarantined_record, request.record_id))
+        if row is None:
             raise ServiceError(
                 ERROR_CODE_QUARANTINE_UNKNOWN,
                 f"no record {request.record_id!r} is in quarantine",
                 "list the records for their ids",
                 "record_id",
             )
-        return pb.GetQuarantinedResponse(record=pb.Quarantined.FromString(record))
+        return pb.GetQuarantinedResponse(record=_quarantined(row))
 
-    async def _partition(self, partition: int, cursor: reading.Cursor | None) -> pb.PartitionStatus:
+    async def _mark(self, partition: int) -> RefereeMark:
+        """What the referee of a partition tells with its checkpoints; empty where nothing is known here."""
+        value = await self._log.get(STATE, MARK_KEY, partition)
+        try:
+            return RefereeMark.FromString(value or b"")
+        except DecodeError:
+            return RefereeMark()
+
+    async def _partition(self, partition: int, cursor: reading.Cursor | None, mark: RefereeMark) -> pb.PartitionStatus:
+        # A record of no game has no outcome: only the mark tells that it is done.
+        folded = max(cursor.events_folded if cursor else 0, mark.next_offset)
         return pb.PartitionStatus(
             partition=partition,
             events_end=await self._log.end(EVENTS, partition),
-            folded=cursor.events_folded if cursor else 0,
+            folded=folded,
             outcomes_end=await self._log.end(OUTCOMES, partition),
             served=cursor.next_offset if cursor else 0,
+            worker=mark.worker,
+            phase=mark.phase,
+            since_ms=mark.since_ms,
+            refilled=mark.refilled,
+            takeover_ms=mark.takeover_ms,
         )
+
+
+def _quarantined(row: reading.QuarantineRow) -> pb.Quarantined:
+    """A record in quarantine, and what it was read as later."""
+    record = pb.Quarantined.FromString(row.record)
+    if row.game_id is not None:
+        record.retried.CopyFrom(pb.Retried(game_id=row.game_id, event_id=row.event_id or "", seq=row.seq or 0))
+    return record
 
 
 class Persons(PersonServiceServicer):

@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeVar
 
 from sqlalchemy import Connection, func, select, tuple_
 
-from caipan.query.schema import cursors, games, outcomes, parked, quarantined
+from caipan.query.schema import cursors, games, outcomes, parked, quarantined, retried
 from caipan.query.writing import Served
 from caipan.v1.outcome_pb2 import PHASE_PAUSED, PHASE_PLAY, PHASE_UNSPECIFIED
 
@@ -40,11 +40,14 @@ class GameRow(NamedTuple):
 
 
 class QuarantineRow(NamedTuple):
-    """A record in quarantine; ``record`` is its Quarantined in bytes."""
+    """A record in quarantine; ``record`` is its Quarantined in bytes, the rest what came of its retry, if anything."""
 
     recorded_at_ms: int
     record_id: str
     record: bytes
+    game_id: str | None
+    event_id: str | None
+    seq: int | None
 
 
 class Counts(NamedTuple):
@@ -54,6 +57,7 @@ class Counts(NamedTuple):
     games_in_play: int
     parked: int
     quarantined: int
+    retried: int
     orphans: Sequence[str]
     diverged: Sequence[str]
 
@@ -109,17 +113,17 @@ def quarantined_after(
     """Records in quarantine, oldest first, from the one after the one named on; whether there are more."""
     age = tuple_(quarantined.c.recorded_at_ms, quarantined.c.record_id)
     query = (
-        select(quarantined.c.recorded_at_ms, quarantined.c.record_id, quarantined.c.record)
-        .where(age > (recorded_at_ms, record_id))
+        _quarantine_rows.where(age > (recorded_at_ms, record_id))
         .order_by(quarantined.c.recorded_at_ms, quarantined.c.record_id)
         .limit(limit + 1)
     )
     return _page(((QuarantineRow(*row), len(row.record)) for row in connection.execute(query)), limit)
 
 
-def quarantined_record(record_id: str, connection: Connection) -> bytes | None:
-    """The bytes of a `Quarantined`; None where there is none."""
-    return connection.scalar(select(quarantined.c.record).where(quarantined.c.record_id == record_id))
+def quarantined_record(record_id: str, connection: Connection) -> QuarantineRow | None:
+    """One record in quarantine; None where there is none."""
+    row = connection.execute(_quarantine_rows.where(quarantined.c.record_id == record_id)).one_or_none()
+    return QuarantineRow(*row) if row else None
 
 
 def counts(connection: Connection) -> Counts:
@@ -134,11 +138,23 @@ def counts(connection: Connection) -> Counts:
         games_in_play=by_phase.get(PHASE_PLAY, 0) + by_phase.get(PHASE_PAUSED, 0),
         parked=connection.execute(select(func.count()).select_from(parked)).scalar_one(),
         quarantined=connection.execute(select(func.count()).select_from(quarantined)).scalar_one(),
+        retried=connection.execute(
+            select(func.count()).select_from(quarantined.join(retried, _same_record))
+        ).scalar_one(),
         orphans=connection.scalars(orphans.order_by(parked.c.game_id).limit(NAMES_MOST)).all(),
         diverged=connection.scalars(diverged.order_by(games.c.game_id).limit(NAMES_MOST)).all(),
     )
 
 
+_same_record = quarantined.c.record_id == retried.c.record_id
+_quarantine_rows = select(
+    quarantined.c.recorded_at_ms,
+    quarantined.c.record_id,
+    quarantined.c.record,
+    retried.c.game_id,
+    retried.c.event_id,
+    retried.c.seq,
+).outerjoin(retried, _same_record)
 _game_rows = select(games.c.game_id, games.c.seq, games.c.diverged, _is_open.label("is_open"), games.c.state)
 
 

@@ -17,7 +17,7 @@ from sqlalchemy import (
     select,
 )
 
-VERSION = 1
+VERSION = 2
 
 _tables = MetaData()
 # Ordered by bytes everywhere, so that pages have one order on SQLite and on PostgreSQL.
@@ -63,6 +63,16 @@ quarantined = Table(
     Column("recorded_at_ms", BigInteger, nullable=False),
     Column("record", LargeBinary, nullable=False),  # Quarantined
     Index("quarantined_by_age", "recorded_at_ms", "record_id"),
+)
+
+# Records in quarantine that were read again as an event, and where its outcome stands.
+retried = Table(
+    "retried",
+    _tables,
+    Column("record_id", _Text, primary_key=True),
+    Column("game_id", _Text, nullable=False),
+    Column("event_id", _Text, nullable=False),
+    Column("seq", BigInteger, nullable=False),
 )
 
 # How far each partition of a topic is in these tables.

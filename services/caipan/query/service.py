@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
 from hashlib import sha256
@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import Self
 
 import structlog
+from prometheus_client.core import Metric
 from sqlalchemy import Connection
 
 from caipan.eventlog import EventLog, LogUnavailable, Record
 from caipan.query import reading, writing
 from caipan.query.database import Database, ReadModelError
 from caipan.query.games import Games
+from caipan.query.metrics import query_metrics
 from caipan.query.operations import OUTCOMES, Operations, Persons
 from caipan.query.watchers import Watchers
 from caipan.serving.server import Server
@@ -47,7 +49,7 @@ class Query:
         self._log = log
         self._database = Database(database)
         self._watchers = Watchers(lag_most)
-        self._games = Games(self._database, self._watchers, heartbeat_s)
+        self._games = Games(self._database, self._watchers, heartbeat_s, self.ready)
         self._behind: dict[tuple[str, int], int] = {}  # partitions that have not reached their end at the start
 
     async def __aenter__(self) -> Self:
@@ -87,6 +89,10 @@ class Query:
             raise errors.exceptions[0] from errors
         finally:
             self._watchers.close()
+
+    async def metrics(self) -> Iterable[Metric]:
+        """How far it is, what it holds, and who reads. Raises ReadModelError."""
+        return await query_metrics(self._log, self._database, self._watchers, _APPLY)
 
     async def _why_other_log(self) -> str:
         """Why the read model was not built from this log; empty if it was."""

@@ -12,7 +12,7 @@ from google.protobuf.message import DecodeError
 from sqlalchemy import Connection, Delete, Table, bindparam, select
 
 from caipan.eventlog import Record
-from caipan.query.schema import cursors, games, outcomes, parked, quarantined
+from caipan.query.schema import cursors, games, outcomes, parked, quarantined, retried
 from caipan.query.state import CannotDraw, advance
 from caipan.v1.operation_service_pb2 import Quarantined
 from caipan.v1.outcome_pb2 import STATUS_PARKED, Outcome
@@ -86,6 +86,7 @@ class _Batch:
         self.folded = 0
         self._connection = connection
         self._waits: dict[tuple[str, str], bool] = {}  # (game, event) -> whether it is parked
+        self._retried: dict[str, Outcome] = {}  # by the record in quarantine
         self._games = _load_games(connection, {outcome.verdict.game_id for outcome, _ in found})
         for outcome, record in found:
             self._take(outcome, record)
@@ -96,6 +97,7 @@ class _Batch:
         if rows:
             connection.execute(outcomes.insert(), rows)
         _replace(connection, games, [_game_row(state) for state in self._games.values()])
+        _replace(connection, retried, [_retried_row(outcome) for outcome in self._retried.values()])
         self._store_parked()
 
     def _store_parked(self) -> None:
@@ -112,6 +114,8 @@ class _Batch:
     def _take(self, outcome: Outcome, record: bytes) -> None:
         verdict = outcome.verdict
         self.folded = max(self.folded, outcome.offset + 1)
+        if outcome.caused_by:
+            self._retried[outcome.caused_by] = outcome
         if verdict.seq or verdict.status == STATUS_PARKED:  # a DUPLICATE tells nothing new
             self._waits[verdict.game_id, verdict.event_id] = not verdict.seq
         if not verdict.seq:
@@ -204,6 +208,16 @@ def _game_row(state: GameState) -> dict[str, Any]:
 def _parked_row(place: tuple[str, str]) -> dict[str, str]:
     game_id, event_id = place
     return {"game_id": game_id, "event_id": event_id}
+
+
+def _retried_row(outcome: Outcome) -> dict[str, Any]:
+    verdict = outcome.verdict
+    return {
+        "record_id": outcome.caused_by,
+        "game_id": verdict.game_id,
+        "event_id": verdict.event_id,
+        "seq": verdict.seq or verdict.original.seq,
+    }
 
 
 def _head(connection: Connection, game_id: str, seq: int) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from caipan.referee.processor import Referee
-from caipan.referee.service import Progress, RefereeService
+from caipan.referee.service import RefereeService
+from caipan.referee.worker import Progress
 
 __all__ = ["Progress", "Referee", "RefereeService"]

@@ -11,7 +11,8 @@ from caipan.referee.records import OUTCOMES, QUARANTINE, quarantined
 class Outbox:
     """Outcomes of one partition and quarantined records, kept until the log has them.
 
-    `outcomes_end` is the offset after the last outcome that the log acknowledged.
+    `outcomes_end` is the offset after the last outcome that the log acknowledged, `quarantined` how many records it has
+    put in quarantine.
     """
 
     def __init__(self, log: EventLog, partition: int, outcomes_end: int = 0) -> None:
@@ -21,6 +22,7 @@ class Outbox:
         self._quarantined: list[NewRecord] = []
         self._sending: asyncio.Task[None] | None = None
         self.outcomes_end = outcomes_end
+        self.quarantined = 0
 
     def add_outcome(self, key: bytes, value: bytes) -> None:
         """`value`: an OutcomeRecord in bytes; it goes into the partition of its event."""
@@ -38,6 +40,7 @@ class Outbox:
             if not self._outcomes and not self._quarantined:
                 return
             self._sending = asyncio.create_task(self._send())
+            self._sending.add_done_callback(_told)
         sending = self._sending
         try:
             await asyncio.shield(sending)
@@ -48,8 +51,15 @@ class Outbox:
     async def _send(self) -> None:
         if self._quarantined:
             await self._log.append(QUARANTINE, self._quarantined)
+            self.quarantined += len(self._quarantined)
             self._quarantined = []
         if self._outcomes:
             placed = await self._log.append(OUTCOMES, self._outcomes)
             self._outcomes = []
             self.outcomes_end = placed[-1][1] + 1
+
+
+def _told(sending: asyncio.Task[None]) -> None:
+    """Takes note of the end, since nobody may wait for it any more."""
+    if not sending.cancelled():
+        sending.exception()

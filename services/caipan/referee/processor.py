@@ -7,29 +7,30 @@ the log before a checkpoint says that their events are done; in between a crash 
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import Sequence
-from hashlib import sha256
-from typing import Any
+import time
+from collections.abc import Mapping, Sequence
 
 import structlog
 
 from caipan.eventlog import DeliveryGuard, EventLog, LogError, Record, WrongLog
 from caipan.referee.games import Games
+from caipan.referee.mark import FORMAT, MARK_KEY, read_mark, this_worker
 from caipan.referee.outbox import Outbox
 from caipan.referee.records import EVENTS, OUTCOMES, STATE, address_of
 from caipan.referee.standing import Standing
 from caipan.rules.game import Game, Judged, Past, read_event
-from caipan.v1 import checkpoint_pb2
 from caipan.v1.event_pb2 import Event
+from caipan.v1.mark_pb2 import (
+    REFEREE_PHASE_JUDGING,
+    REFEREE_PHASE_RECOVERING,
+    REFEREE_PHASE_STOPPED,
+    RefereeMark,
+    RefereePhase,
+    StoppedGame,
+)
 
 CHECKPOINT_EVENTS = 2000
 GAMES_KEPT = 500  # of one partition, at most about 60 KB each
-
-# The row of game-state that belongs to no game, for no game has an empty id: JSON {format, outcomes_end, stopped}.
-MARK_KEY = b""
-# Checkpoints that were written by other protos could be read, but misunderstood.
-FORMAT = sha256(checkpoint_pb2.DESCRIPTOR.serialized_pb).hexdigest()
 _SLICE = 200  # events judged before other tasks have their turn
 
 logger = structlog.get_logger()
@@ -39,8 +40,9 @@ class Referee:
     """Judges one partition. `recover` first, then `feed` what is delivered; one task at a time.
 
     After a LogUnavailable or LogFull from any of the methods nothing is lost: call it again, or go on with the next
-    records. A checkpoint is made every `checkpoint_events`, and whenever the runner asks for one. `stopped` says of
-    which games no outcomes are written any more, and why; the others go on.
+    records. After Fenced another worker judges the partition: drop the referee with all it knows. A checkpoint is made
+    every `checkpoint_events`, and whenever the runner asks for one. `stopped` says of which games no outcomes are
+    written any more, and why; the others go on.
     """
 
     def __init__(
@@ -56,21 +58,30 @@ class Referee:
         self._partitions = log.partitions(EVENTS)
         self._checkpoint_events = checkpoint_events
         self._games_kept = games_kept
-        self._begin_at(0, 0, {})
+        self._began_s = time.monotonic()
+        self.takeover_ms = 0
+        self.checkpoints, self.checkpoints_s = 0, 0.0
+        self._begin_at(0, RefereeMark(), {})
+        self._enter(REFEREE_PHASE_RECOVERING)
+        self._marked = self.phase
 
-    def _begin_at(self, next_offset: int, outcomes_end: int, stopped: dict[str, str]) -> None:
+    def _begin_at(self, next_offset: int, mark: RefereeMark, snapshots: Mapping[bytes, bytes]) -> None:
         self.guard = DeliveryGuard(self._log, EVENTS, self.partition, next_offset)
-        self.games = Games(self._log, self.partition, self._games_kept)
-        self.stopped = stopped
-        self._outbox = Outbox(self._log, self.partition, outcomes_end)
+        self.games = Games(self._log, self.partition, self._games_kept, snapshots)
+        self.stopped = {game.game_id: game.reason for game in mark.stopped}
+        self._refilled_before = mark.refilled
+        self.outbox = Outbox(self._log, self.partition, mark.outcomes_end)
         self._standing: Standing | None = None
-        self._standing_from = outcomes_end
-        self._saved_offset = next_offset
+        self._saved_offset, self._saved_outcomes = next_offset, mark.outcomes_end
+
+    def _enter(self, phase: RefereePhase.ValueType) -> None:
+        self.phase = phase
+        self.since_ms = time.time_ns() // 1_000_000
 
     @property
     def changed(self) -> bool:
-        """Whether there is anything to checkpoint."""
-        return self.guard.next_offset != self._saved_offset
+        """Whether there is anything to checkpoint: events judged, or another phase than the log has."""
+        return self.guard.next_offset != self._saved_offset or self.phase != self._marked
 
     async def recover(self) -> None:
         """Takes up the last checkpoint and folds again what stands behind it, up to the present end of the log.
@@ -78,10 +89,11 @@ class Referee:
         An outcome that stands already is not written again. Where another one stands, or one that no event gives, the
         game has diverged. Raises WrongLog where the log has lost events.
         """
+        self._enter(REFEREE_PHASE_RECOVERING)
         await self._log.take_over(STATE, self.partition)
-        next_offset, mark = await self._restored()
-        self._begin_at(next_offset, mark.get("outcomes_end", 0), mark.get("stopped", {}))
-        self._standing = standing = await Standing.read(self._log, self.partition, self._standing_from)
+        self._begin_at(*await self._restored())
+        await self._store({}, self._saved_offset, self._saved_outcomes)
+        self._standing = standing = await Standing.read(self._log, self.partition, self._saved_outcomes)
         for game_id in standing.games():
             game = await self.games.get(game_id)
             if reason := standing.contradicts(game_id, game.seq, game.head):
@@ -91,56 +103,94 @@ class Referee:
             if game_id not in self.stopped:
                 self._diverged(game_id, f"an outcome of seq {seq} stands that no event gives")
         self._standing = None
-        self._outbox.outcomes_end = max(self._outbox.outcomes_end, standing.end)
+        self.outbox.outcomes_end = max(self.outbox.outcomes_end, standing.end)
+        self.takeover_ms = round((time.monotonic() - self._began_s) * 1000)
+        self._enter(REFEREE_PHASE_JUDGING)
 
-    async def _restored(self) -> tuple[int, dict[str, Any]]:
-        """The next offset and the mark of the last checkpoint. One that is of no use is dropped: the log has it all."""
+    async def _restored(self) -> tuple[int, RefereeMark, Mapping[bytes, bytes]]:
+        """The last checkpoint: next offset, mark and games. One that is of no use is dropped: the log has it all."""
         next_offset, states = await self._log.restore(STATE, self.partition)
-        mark = json.loads(states.get(MARK_KEY, b"{}"))
+        mark = read_mark(states.pop(MARK_KEY, None))
         events, outcomes = [await self._log.end(topic, self.partition) for topic in (EVENTS, OUTCOMES)]
         if next_offset > events:
             raise WrongLog(
                 f"{EVENTS}-{self.partition}: {next_offset} events were judged, but the log has {events}: it has lost "
                 "some; put back a whole copy of it"
             )
-        if states and (mark.get("format") != FORMAT or mark["outcomes_end"] > outcomes):
+        if (states or next_offset) and (mark.format != FORMAT or mark.outcomes_end > outcomes):
             logger.warning("checkpoints_dropped", partition=self.partition, why="another format, or outcomes were lost")
             await self._log.checkpoint(STATE, self.partition, 0, dict.fromkeys(states))
-            return 0, {}
-        return next_offset, mark
+            return 0, RefereeMark(refilled=mark.refilled), {}
+        return next_offset, mark, states
 
     async def catch_up(self) -> None:
         """Folds what the log has beyond the events judged, delivered or not."""
-        await self._outbox.flush()
+        await self.outbox.flush()
         end = await self._log.end(EVENTS, self.partition)
         while records := await self.guard.read_until(end):
             await self._fold(records)
 
     async def feed(self, records: Sequence[Record]) -> None:
         """Folds what was delivered: repeated records are skipped, missing ones read from the log first."""
-        await self._outbox.flush()
+        await self.outbox.flush()
         while due := await self.guard.admit(records):
             await self._fold(due)
 
+    async def refill(self, end: int) -> None:
+        """Folds what was not delivered up to offset `end`, where nothing that comes later has betrayed it."""
+        await self.outbox.flush()
+        while records := await self.guard.read_until(end):
+            self.guard.refilled += len(records)
+            await self._fold(records)
+
     async def checkpoint(self) -> None:
-        """Stores the games that changed and the next offset, once the log has all outcomes."""
+        """Stores the games that changed and the next offset, once the log has all outcomes. Raises Fenced."""
         if not self.changed:
             return
-        await self._outbox.flush()
+        await self.outbox.flush()
         next_offset = self.guard.next_offset
-        outcomes_end = self._outbox.outcomes_end if self._standing is None else self._standing_from
-        mark = {"format": FORMAT, "outcomes_end": outcomes_end, "stopped": self.stopped}
-        states = {**await self.games.snapshots(), MARK_KEY: json.dumps(mark, sort_keys=True).encode()}
-        await self._log.checkpoint(STATE, self.partition, next_offset, states)
-        self._saved_offset = next_offset
+        outcomes_end = self.outbox.outcomes_end if self._standing is None else self._saved_outcomes
+        await self._store(await self.games.snapshots(), next_offset, outcomes_end)
         self.games.saved()
 
-    async def close(self) -> None:
-        """The last checkpoint. Where the log does not take it, the next start folds from the one before."""
+    async def _store(self, snapshots: Mapping[bytes, bytes], next_offset: int, outcomes_end: int) -> None:
+        phase = self.phase
+        mark = RefereeMark(
+            format=FORMAT,
+            next_offset=next_offset,
+            outcomes_end=outcomes_end,
+            stopped=[StoppedGame(game_id=game_id, reason=reason) for game_id, reason in sorted(self.stopped.items())],
+            worker=this_worker(),
+            phase=phase,
+            since_ms=self.since_ms,
+            refilled=self._refilled_before + self.guard.refilled,
+            takeover_ms=self.takeover_ms,
+        )
+        states = {**snapshots, MARK_KEY: mark.SerializeToString(deterministic=True)}
+        began_s = time.monotonic()
+        await self._log.checkpoint(STATE, self.partition, next_offset, states)
+        self.checkpoints += 1
+        self.checkpoints_s += time.monotonic() - began_s
+        self._saved_offset, self._saved_outcomes, self._marked = next_offset, outcomes_end, phase
+
+    async def rest(self) -> None:
+        """The last checkpoint for now; it says that nobody judges the partition. After it `resume`, or nothing.
+
+        Where the log does not take it, whoever comes next folds from the one before.
+        """
+        self._enter(REFEREE_PHASE_STOPPED)
         try:
             await self.checkpoint()
         except LogError as error:
             logger.warning("stopped_without_checkpoint", partition=self.partition, error=str(error))
+
+    def resume(self) -> None:
+        """After a rest in which nobody else has judged the partition."""
+        self._enter(REFEREE_PHASE_JUDGING)
+
+    async def close(self) -> None:
+        """Rests, and lets go of the partition."""
+        await self.rest()
         await self._log.release(STATE, self.partition)
 
     async def _fold(self, records: Sequence[Record]) -> None:
@@ -148,7 +198,7 @@ class Referee:
             await self._judge(record)
             if number % _SLICE == 0:
                 await asyncio.sleep(0)
-        await self._outbox.flush()
+        await self.outbox.flush()
         if self.guard.next_offset - self._saved_offset >= self._checkpoint_events:
             await self.checkpoint()
 
@@ -156,7 +206,7 @@ class Referee:
         """Judges one record. Nothing has changed where the log fails; from the judgement on it is not asked."""
         game_id, reason = address_of(record, self._partitions)
         if reason:
-            self._outbox.add_quarantined(record, reason)
+            self.outbox.add_quarantined(record, reason)
         elif game_id not in self.stopped:
             game = await self.games.get(game_id)
             event = read_event(record.value, game_id)
@@ -181,7 +231,7 @@ class Referee:
 
     def _apply(self, game: Game, event: Event | str, record: Record, past: list[Past]) -> list[Judged]:
         if isinstance(event, str):
-            self._outbox.add_quarantined(record, event)
+            self.outbox.add_quarantined(record, event)
             return [game.quarantine(record.value, record.offset, event)]
         return game.apply(event, record.value, record.offset, past)
 
@@ -190,7 +240,7 @@ class Referee:
         for outcome in judged:
             stands = None if self._standing is None else self._standing.head(game_id, outcome)
             if stands is None:
-                self._outbox.add_outcome(game_id.encode(), outcome.record)
+                self.outbox.add_outcome(game_id.encode(), outcome.record)
             elif stands != outcome.head:
                 reason = f"another outcome stands for seq {outcome.seq}"
                 self._diverged(game_id, reason, seq=outcome.seq, stands=stands.hex(), folded=outcome.head.hex())

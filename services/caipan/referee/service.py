@@ -1,41 +1,37 @@
-"""The runner on the embedded log: one referee for each partition, all in this process."""
+"""The referee of one process: a worker for each partition that is its own, whoever says which these are."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 
 import structlog
+from prometheus_client.core import Metric
 
-from caipan.eventlog import EventLog, LogFull, LogUnavailable, Record
+from caipan.eventlog import EventLog, LogUnavailable, Record
+from caipan.eventlog.delivery import Delivery, FollowedLog, Receiver
+from caipan.referee.metrics import referee_metrics
 from caipan.referee.processor import CHECKPOINT_EVENTS, GAMES_KEPT, Referee
 from caipan.referee.records import EVENTS
+from caipan.referee.worker import CHECKPOINT_S, FIRST_WAIT_S, LONGEST_WAIT_S, PartitionWorker, Progress
+from caipan.v1.mark_pb2 import REFEREE_PHASE_JUDGING, REFEREE_PHASE_STOPPED
 
-CHECKPOINT_S = 2.0
-FIRST_WAIT_S = 0.1  # before a failed step is tried again; doubled each time
-LONGEST_WAIT_S = 5.0
+RECOVERED = (REFEREE_PHASE_JUDGING, REFEREE_PHASE_STOPPED)
 
 logger = structlog.get_logger()
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a partition is: its next offset, the records the guard had to read itself, games stopped and why."""
+class RefereeService(Receiver):
+    """Judges the partitions of an open log until `run` is cancelled. `ready` is set once all assigned have recovered.
 
-    partition: int
-    next_offset: int
-    refilled: int
-    stopped: dict[str, str]
-
-
-class RefereeService:
-    """Judges all partitions of an open log until `run` is cancelled. `ready` is set once all have recovered."""
+    `delivery` says which partitions are assigned; without it all are, and nobody else may judge this log.
+    """
 
     def __init__(
         self,
         log: EventLog,
+        delivery: Delivery | None = None,
         *,
         checkpoint_s: float = CHECKPOINT_S,
         checkpoint_events: int = CHECKPOINT_EVENTS,
@@ -43,75 +39,80 @@ class RefereeService:
     ) -> None:
         self.ready = asyncio.Event()
         self._log = log
-        self._checkpoint_s = checkpoint_s
-        self._referees = [
-            Referee(log, partition, checkpoint_events=checkpoint_events, games_kept=games_kept)
+        self._delivery = delivery or FollowedLog(log, EVENTS)
+        self._assigned: Collection[int] = ()
+        self._failed = asyncio.Event()
+        self._workers = [
+            PartitionWorker(
+                log,
+                partition,
+                partial(Referee, log, partition, checkpoint_events=checkpoint_events, games_kept=games_kept),
+                checkpoint_s,
+                self._told,
+                shared=delivery is not None,
+            )
             for partition in range(log.partitions(EVENTS))
         ]
-        self._recovering = len(self._referees)
 
     def status(self) -> list[Progress]:
         """One for each partition, in order."""
-        return [
-            Progress(referee.partition, referee.guard.next_offset, referee.guard.refilled, dict(referee.stopped))
-            for referee in self._referees
-        ]
+        return [worker.progress() for worker in self._workers]
+
+    async def metrics(self) -> Iterable[Metric]:
+        """The same for Prometheus."""
+        return await referee_metrics(self._log, self.status())
 
     async def run(self) -> None:
         """Ends by cancellation, after a last checkpoint, or with the LogError that no repetition can mend."""
+        delivering = asyncio.create_task(self._deliver())
+        failed = asyncio.create_task(self._failed.wait())
         try:
-            async with asyncio.TaskGroup() as group:
-                for referee in self._referees:
-                    group.create_task(self._work(referee), name=f"referee-{referee.partition}")
-        except ExceptionGroup as errors:
-            raise errors.exceptions[0] from errors
-
-    async def _work(self, referee: Referee) -> None:
-        try:
-            await self._insist(referee.partition, referee.recover)
-            self._recovering -= 1
-            if not self._recovering:
-                self.ready.set()
-            await self._insist(referee.partition, partial(self._follow, referee))
+            await asyncio.wait([delivering, failed], return_when=asyncio.FIRST_COMPLETED)
         finally:
-            await referee.close()
+            for task in (delivering, failed):
+                task.cancel()
+            await asyncio.wait([delivering])
+            await asyncio.gather(*(worker.close() for worker in self._workers))
+        for worker in self._workers:
+            if worker.error is not None:
+                raise worker.error
+        await delivering
 
-    async def _insist(self, partition: int, step: Callable[[], Awaitable[None]]) -> None:
-        """Repeats a step until the log lets it through."""
+    async def _deliver(self) -> None:
+        """Lets itself be told again and again, whatever becomes of the connection."""
         clock = asyncio.get_running_loop().time
         wait_s = FIRST_WAIT_S
         while True:
             began_s = clock()
             try:
-                return await step()
-            except (LogUnavailable, LogFull) as error:
+                return await self._delivery.run(self)
+            except LogUnavailable as error:
                 if clock() - began_s > 2 * LONGEST_WAIT_S:  # it went well for a while
                     wait_s = FIRST_WAIT_S
-                logger.warning("log_unavailable", partition=partition, error=str(error), again_in_s=wait_s)
+                logger.warning("delivery_failed", error=str(error), again_in_s=wait_s)
             await asyncio.sleep(wait_s)
             wait_s = min(2 * wait_s, LONGEST_WAIT_S)
 
-    async def _follow(self, referee: Referee) -> None:
-        """Feeds what the log has and what comes; a checkpoint at most `checkpoint_s` after a change."""
-        clock = asyncio.get_running_loop().time
-        await referee.catch_up()
-        follower = self._log.follow(EVENTS, referee.partition, referee.guard.next_offset)
-        due_s = None
-        while True:
-            if not referee.changed:
-                due_s = None
-            elif due_s is None:
-                due_s = clock() + self._checkpoint_s
-            elif clock() >= due_s:
-                await referee.checkpoint()
-                due_s = None
-            await referee.feed(await _next_batch(follower, due_s))
+    def assigned(self, partitions: Collection[int], *, kept: bool) -> None:
+        self._assigned = partitions
+        for worker in self._workers:
+            if worker.partition in partitions:
+                worker.begin(kept=kept)
+            else:
+                worker.end()
+        self._told()
 
+    async def deliver(self, records: Sequence[Record]) -> None:
+        await self._workers[records[0].partition].deliver(records)
 
-async def _next_batch(follower: AsyncIterator[list[Record]], due_s: float | None) -> list[Record]:
-    """The next batch, or nothing if none has come by `due_s`, in the event loop's time."""
-    try:
-        async with asyncio.timeout_at(due_s):
-            return await anext(follower)
-    except TimeoutError:
-        return []
+    async def revoked(self) -> None:
+        await asyncio.gather(*(worker.rest() for worker in self._workers))
+
+    def positions(self) -> Mapping[int, int]:
+        return {each.partition: each.next_offset for each in self.status() if each.phase in RECOVERED}
+
+    def _told(self) -> None:
+        if any(worker.error is not None for worker in self._workers):
+            self._failed.set()
+        elif all(self._workers[partition].judging for partition in self._assigned):
+            self.ready.set()

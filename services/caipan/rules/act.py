@@ -21,7 +21,7 @@ class Past(NamedTuple):
 class Act:
     """What happened: ``kind`` names the fact ("stone_placed"), ``fact`` is its message, ``player`` the seat that acted
     (0 = none given), ``at_ms`` table time, ``source`` its device; ``digest`` is the SHA-256 of the value, ``offset``
-    its place in the log, ``past`` the events before it where they are needed.
+    its place in the log, ``past`` the events before it where they are needed, ``caused_by`` a record in quarantine.
 
     The handlers write what follows into the other fields; points by name, as in a verdict.
     """
@@ -31,6 +31,7 @@ class Act:
         "added_white",
         "at_ms",
         "before",
+        "caused_by",
         "digest",
         "event",
         "event_id",
@@ -63,6 +64,7 @@ class Act:
         # The arrangement before the act, where more than its stone and captures changed.
         self.before: bytes | None = None
         self.event = event
+        self.caused_by = event.caused_by
         self.fact: Any = getattr(event, kind) if kind else None
         player = event.player
         self.player = player if player in SEATS else COLOR_UNSPECIFIED

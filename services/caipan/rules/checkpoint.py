@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from caipan.rules.board import Board
 from caipan.rules.corrections import Correction, Overlay
 from caipan.rules.delivery import Delivery, Known, Parked, Source
-from caipan.rules.editions import edition
+from caipan.rules.edition import edition
 from caipan.rules.game import Game, Past
 from caipan.rules.gametime import GameTime
 from caipan.rules.history import History

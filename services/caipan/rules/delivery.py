@@ -81,10 +81,11 @@ class Delivery:
     def judged(self, act: Act, seq: int, value: bytes, source: Source | None, number: int) -> None:
         """Remembers an event: while its number is one of the last WINDOW of its source, or for ever without one."""
         known = self.known
-        if source is not None and source.by and value.endswith(source.by) and act.kind != "game_opened":
+        plain = act.kind != "game_opened" and not act.caused_by  # the gateway wrote nothing into it but `by`
+        if plain and source is not None and source.by and value.endswith(source.by):
             known[act.event_id] = seq, number, act.digest[:IDENTITY], source.by
         else:
-            known[act.event_id] = seq, number, *_identify(act, value, source)
+            known[act.event_id] = seq, number, *_identify(act, value, source, plain)
         if source is not None:
             recent = source.recent
             recent.append(act.event_id)
@@ -134,20 +135,20 @@ class Delivery:
 
 
 def is_same(act: Act, known: Known) -> bool:
-    """Whether an event says what the known one of its id said, `by` and pins left out."""
+    """Whether an event says what the known one of its id said, what the gateway wrote left out."""
     _, _, identity, by = known
     return act.digest.startswith(identity) or sha256(_said(act.event) + by).digest().startswith(identity)
 
 
 def says_the_same(one: Event, other: Event) -> bool:
-    """Whether two events say the same, `by` and pins left out."""
+    """Whether two events say the same, what the gateway wrote left out."""
     return _said(one) == _said(other)
 
 
-def _identify(act: Act, value: bytes, source: Source | None) -> tuple[bytes, bytes]:
+def _identify(act: Act, value: bytes, source: Source | None, plain: bool) -> tuple[bytes, bytes]:
     """Identity and reporter of an event, where its source has not reported as the same person just before."""
     by = Event(by=act.event.by).SerializeToString(deterministic=True)
-    if act.kind == "game_opened" or not value.endswith(by):  # pins are left out; `by` stands last as the gateway writes
+    if not plain or not value.endswith(by):  # `by` stands last as the gateway writes
         return sha256(_said(act.event)).digest()[:IDENTITY], b""
     if source is not None:
         source.by = by
@@ -155,10 +156,11 @@ def _identify(act: Act, value: bytes, source: Source | None) -> tuple[bytes, byt
 
 
 def _said(event: Event) -> bytes:
-    """What an event says, whoever reported it and whatever was pinned."""
+    """What an event says, whoever reported it, whatever was pinned, and whether it had to be read again."""
     bare = Event()
     bare.CopyFrom(event)
     bare.ClearField("by")
+    bare.ClearField("caused_by")
     if bare.HasField("game_opened"):
         bare.game_opened.ClearField("pins")
     return bare.SerializeToString(deterministic=True)

@@ -134,7 +134,7 @@ class Judge:
             body = verdict.SerializeToString(deterministic=True)
         before = self.head
         self.head = head = next_head(before, act.digest, body)
-        judged = Judged(seq, head, outcome_record(body, before, head, self.partition, act.offset))
+        judged = Judged(seq, head, outcome_record(body, before, head, self.partition, act))
         if self.overlay is not None and self.overlay.until != LIVE:
             self.overlay.outcomes.append(body)
         return judged

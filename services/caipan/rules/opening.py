@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from caipan.rules.act import Act
 from caipan.rules.board import Board
-from caipan.rules.editions import edition, edition_ids
+from caipan.rules.edition import edition, edition_ids
 from caipan.rules.points import BLACK, DEFAULT_SIZE, MAX_SIZE, MIN_SIZE, SEATS, WHITE, indices
 from caipan.rules.table import Table
 from caipan.v1 import outcome_pb2 as pb

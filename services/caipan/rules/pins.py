@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from caipan.rules.editions import Edition, edition, edition_ids
+from caipan.rules.clauses import Counting
+from caipan.rules.edition import Edition, edition, edition_ids
 from caipan.rules.points import DEFAULT_SIZE
 from caipan.v1.facts_pb2 import GameOpened
 from caipan.v1.regulations_pb2 import (
@@ -41,6 +42,11 @@ def pin(opened: GameOpened) -> Pins:
     if not 0 <= asked.handicap < size * size:
         raise RegulationsError("regulations.handicap", f"{asked.handicap} stones on {size} lines", "use fewer")
     full = expanded(asked, text)
+    if text.counting_for(full) != Counting.AREA:
+        counted = ", ".join(each for each in edition_ids() if edition(each).counting == Counting.AREA)
+        raise RegulationsError(
+            "regulations.edition", f"this version does not count games of {asked.edition} yet", f"use one of: {counted}"
+        )
     _check(opened, full)
     return Pins(regulations=full, edition_digest=text.digest, fold_version=FOLD_VERSION)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from caipan.rules.act import Act
 from caipan.rules.board import Board
 from caipan.rules.digest import Official, persons_part
-from caipan.rules.editions import Edition
+from caipan.rules.edition import Edition
 from caipan.rules.history import History
 from caipan.rules.points import Colour, indices, names, other
 from caipan.v1.common_pb2 import COLOR_UNSPECIFIED

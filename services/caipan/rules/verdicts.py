@@ -112,8 +112,9 @@ def verdict_of(game_id: str, seq: int, table: Table | None, act: Act) -> pb.Verd
     return verdict
 
 
-def outcome_record(verdict: bytes, prev_head: bytes, head: bytes, partition: int, offset: int) -> bytes:
+def outcome_record(verdict: bytes, prev_head: bytes, head: bytes, partition: int, act: Act) -> bytes:
     """The bytes of an OutcomeRecord, fields in number order; a zero is left out, as in proto3."""
+    offset = act.offset
     return b"".join(
         (
             b"\x0a",
@@ -125,8 +126,15 @@ def outcome_record(verdict: bytes, prev_head: bytes, head: bytes, partition: int
             head,
             b"\x20" + varint(partition) if partition else b"",
             b"\x28" + varint(offset) if offset else b"",
+            _cause_field(act.caused_by) if act.caused_by else b"",
         )
     )
+
+
+def _cause_field(caused_by: str) -> bytes:
+    """The record in quarantine that an event was made of, as outcomes end with it."""
+    cause = caused_by.encode()
+    return b"\x32%b%b" % (varint(len(cause)), cause)
 
 
 def notice(
@@ -139,4 +147,5 @@ def notice(
     kind = EVENT_TYPES[act.kind]
     verdict = pb.Verdict(game_id=game_id, event_id=act.event_id, event_type=kind, status=status, reason=reason)
     verdict.original.seq = seq
-    return pb.Outcome(verdict=verdict, partition=partition, offset=act.offset).SerializeToString(deterministic=True)
+    outcome = pb.Outcome(verdict=verdict, partition=partition, offset=act.offset, caused_by=act.caused_by)
+    return outcome.SerializeToString(deterministic=True)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 import grpc
 from google.protobuf.any_pb2 import Any
+from google.protobuf.message import Message
+from google.rpc.error_details_pb2 import RetryInfo
 from google.rpc.status_pb2 import Status
 from grpc_status import rpc_status
 
@@ -28,7 +30,16 @@ STATUS_CODES = {
     pb.ERROR_CODE_PERSON_UNKNOWN: grpc.StatusCode.NOT_FOUND,
     pb.ERROR_CODE_QUARANTINE_UNKNOWN: grpc.StatusCode.NOT_FOUND,
     pb.ERROR_CODE_INTERNAL: grpc.StatusCode.INTERNAL,
+    pb.ERROR_CODE_STILL_UNREADABLE: grpc.StatusCode.FAILED_PRECONDITION,
+    pb.ERROR_CODE_CATCHING_UP: grpc.StatusCode.UNAVAILABLE,
 }
+
+# What passes by itself: how long a caller does well to wait before the call is repeated.
+RETRY_DELAYS_MS = dict.fromkeys(
+    (pb.ERROR_CODE_LOG_UNAVAILABLE, pb.ERROR_CODE_SHUTTING_DOWN, pb.ERROR_CODE_CATCHING_UP), 1000
+)
+
+M = TypeVar("M", bound=Message)
 
 
 class ServiceError(Exception):
@@ -42,10 +53,13 @@ class ServiceError(Exception):
 
 
 async def abort(context: grpc.aio.ServicerContext, error: ServiceError) -> NoReturn:
-    """Ends the call with the error and its detail. Raises, as grpc does."""
-    packed = Any()
-    packed.Pack(error.detail)
-    status = Status(code=STATUS_CODES[error.detail.code].value[0], message=str(error), details=[packed])
+    """Ends the call with the error, its detail, and a hint when to repeat where it passes. Raises, as grpc does."""
+    code = error.detail.code
+    status = Status(code=STATUS_CODES[code].value[0], message=str(error), details=[_packed(error.detail)])
+    if code in RETRY_DELAYS_MS:
+        hint = RetryInfo()
+        hint.retry_delay.FromMilliseconds(RETRY_DELAYS_MS[code])
+        status.details.append(_packed(hint))
     trailing = rpc_status.to_status(status)
     await context.abort(trailing.code, trailing.details, trailing.trailing_metadata)
     raise AssertionError("abort returned")
@@ -53,10 +67,26 @@ async def abort(context: grpc.aio.ServicerContext, error: ServiceError) -> NoRet
 
 def detail_of(error: grpc.RpcError) -> pb.ErrorDetail | None:
     """The detail of an error as a client receives it; None where it carries none."""
+    return _unpacked(error, pb.ErrorDetail())
+
+
+def retry_delay_s(error: grpc.RpcError) -> float | None:
+    """How long a client is asked to wait before it repeats the call, seconds; None where nothing is said."""
+    hint = _unpacked(error, RetryInfo())
+    return hint.retry_delay.ToMilliseconds() / 1000 if hint is not None else None
+
+
+def _packed(message: Message) -> Any:
+    packed = Any()
+    packed.Pack(message)
+    return packed
+
+
+def _unpacked(error: grpc.RpcError, message: M) -> M | None:
+    """The first detail of an error that is of the type of ``message``, unpacked into it."""
     for key, value in error.trailing_metadata() or ():
         if key == "grpc-status-details-bin":
             for packed in Status.FromString(value).details:
-                detail = pb.ErrorDetail()
-                if packed.Unpack(detail):
-                    return detail
+                if packed.Unpack(message):
+                    return message
     return None

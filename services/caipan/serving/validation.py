@@ -8,7 +8,7 @@ from protovalidate import FieldPathElementPb, Validator, Violation
 from caipan.serving.errors import ServiceError
 from caipan.v1.errors_pb2 import ERROR_CODE_MALFORMED
 
-_CORRECT = "correct it and send the request again"
+_CORRECT = "correct it and send it again"
 # Rules about a message as a whole: the field of it to name.
 _ABOUT = {
     "event.player": "player",
@@ -45,10 +45,11 @@ def _element(element: FieldPathElementPb) -> str:
 def _reason(violation: Violation) -> str:
     said, value = violation.proto, violation.field_value
     if said.rule_id == "string.pattern":  # all patterns of the proto files are points
-        return f"{_shown(value)} {_POINT}"
-    return f"{said.message}, and is {_shown(value)}" if isinstance(value, (str, int)) and value != "" else said.message
+        return f"{shown(value)} {_POINT}"
+    return f"{said.message}, and is {shown(value)}" if isinstance(value, (str, int)) and value != "" else said.message
 
 
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
+    """What a caller wrote, as it is repeated to the caller."""
     text = repr(value)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}... ({len(str(value))} characters)"

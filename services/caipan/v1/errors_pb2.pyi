@@ -56,10 +56,19 @@ class _ErrorCodeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorCode.V
     """NOT_FOUND. No such record is in quarantine."""
     ERROR_CODE_INTERNAL: _ErrorCode.ValueType  # 16
     """INTERNAL. A fault of the service; `reason` has the number of the log entry. Report it."""
+    ERROR_CODE_STILL_UNREADABLE: _ErrorCode.ValueType  # 17
+    """FAILED_PRECONDITION. The record in quarantine is still no event that this version takes; `reason` says why. Leave it
+    there, or send what it should have said as a new event.
+    """
+    ERROR_CODE_CATCHING_UP: _ErrorCode.ValueType  # 18
+    """UNAVAILABLE. This replica has just begun, still catches up with the log, and does not know what it is asked for.
+    Repeat, or ask another one.
+    """
 
 class ErrorCode(_ErrorCode, metaclass=_ErrorCodeEnumTypeWrapper):
     """Every error of the service. The gRPC status has an ErrorDetail among its details; each code below names its status
-    code, its cause, and what to do.
+    code, its cause, and what to do. LOG_UNAVAILABLE, SHUTTING_DOWN and CATCHING_UP have a google.rpc.RetryInfo beside it:
+    wait that long.
     """
 
 ERROR_CODE_UNSPECIFIED: ErrorCode.ValueType  # 0
@@ -95,6 +104,14 @@ ERROR_CODE_QUARANTINE_UNKNOWN: ErrorCode.ValueType  # 15
 """NOT_FOUND. No such record is in quarantine."""
 ERROR_CODE_INTERNAL: ErrorCode.ValueType  # 16
 """INTERNAL. A fault of the service; `reason` has the number of the log entry. Report it."""
+ERROR_CODE_STILL_UNREADABLE: ErrorCode.ValueType  # 17
+"""FAILED_PRECONDITION. The record in quarantine is still no event that this version takes; `reason` says why. Leave it
+there, or send what it should have said as a new event.
+"""
+ERROR_CODE_CATCHING_UP: ErrorCode.ValueType  # 18
+"""UNAVAILABLE. This replica has just begun, still catches up with the log, and does not know what it is asked for.
+Repeat, or ask another one.
+"""
 Global___ErrorCode: _TypeAlias = ErrorCode  # noqa: Y015
 
 @_typing.final

@@ -27,7 +27,7 @@ from caipan.v1 import event_pb2 as caipan_dot_v1_dot_event__pb2
 from caipan.v1 import outcome_pb2 as caipan_dot_v1_dot_outcome__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1e\x63\x61ipan/v1/intake_service.proto\x12\tcaipan.v1\x1a\x1b\x62uf/validate/validate.proto\x1a\x15\x63\x61ipan/v1/event.proto\x1a\x17\x63\x61ipan/v1/outcome.proto\"m\n\x13\x41ppendEventsRequest\x12-\n\x06\x65vents\x18\x01 \x03(\x0b\x32\x10.caipan.v1.EventB\x0b\xbaH\x08\x92\x01\x05\x08\x01\x10\xe8\x07\x12\'\n\x04wait\x18\x02 \x01(\x0e\x32\x0f.caipan.v1.WaitB\x08\xbaH\x05\x82\x01\x02\x10\x01\"<\n\x14\x41ppendEventsResponse\x12$\n\x07results\x18\x01 \x03(\x0b\x32\x13.caipan.v1.Appended\"\x87\x01\n\x08\x41ppended\x12\x10\n\x08\x65vent_id\x18\x01 \x01(\t\x12\x11\n\tpartition\x18\x02 \x01(\x05\x12\x0e\n\x06offset\x18\x03 \x01(\x03\x12!\n\x06status\x18\x04 \x01(\x0e\x32\x11.caipan.v1.Status\x12#\n\x07outcome\x18\x05 \x01(\x0b\x32\x12.caipan.v1.Outcome\"=\n\x10PutPersonRequest\x12)\n\x06person\x18\x01 \x01(\x0b\x32\x11.caipan.v1.PersonB\x06\xbaH\x03\xc8\x01\x01\"\x13\n\x11PutPersonResponse\"3\n\x12\x45rasePersonRequest\x12\x1d\n\tperson_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\"\x15\n\x13\x45rasePersonResponse\"_\n\x06Person\x12\x1d\n\tperson_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12\x18\n\x04name\x18\x02 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\xc8\x01\x12\x1c\n\nname_latin\x18\x03 \x01(\tB\x08\xbaH\x05r\x03\x18\xc8\x01*<\n\x04Wait\x12\x14\n\x10WAIT_UNSPECIFIED\x10\x00\x12\x0c\n\x08WAIT_LOG\x10\x01\x12\x10\n\x0cWAIT_VERDICT\x10\x02\x32\xf6\x01\n\rIntakeService\x12O\n\x0c\x41ppendEvents\x12\x1e.caipan.v1.AppendEventsRequest\x1a\x1f.caipan.v1.AppendEventsResponse\x12\x46\n\tPutPerson\x12\x1b.caipan.v1.PutPersonRequest\x1a\x1c.caipan.v1.PutPersonResponse\x12L\n\x0b\x45rasePerson\x12\x1d.caipan.v1.ErasePersonRequest\x1a\x1e.caipan.v1.ErasePersonResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1e\x63\x61ipan/v1/intake_service.proto\x12\tcaipan.v1\x1a\x1b\x62uf/validate/validate.proto\x1a\x15\x63\x61ipan/v1/event.proto\x1a\x17\x63\x61ipan/v1/outcome.proto\"m\n\x13\x41ppendEventsRequest\x12-\n\x06\x65vents\x18\x01 \x03(\x0b\x32\x10.caipan.v1.EventB\x0b\xbaH\x08\x92\x01\x05\x08\x01\x10\xe8\x07\x12\'\n\x04wait\x18\x02 \x01(\x0e\x32\x0f.caipan.v1.WaitB\x08\xbaH\x05\x82\x01\x02\x10\x01\"<\n\x14\x41ppendEventsResponse\x12$\n\x07results\x18\x01 \x03(\x0b\x32\x13.caipan.v1.Appended\"\x87\x01\n\x08\x41ppended\x12\x10\n\x08\x65vent_id\x18\x01 \x01(\t\x12\x11\n\tpartition\x18\x02 \x01(\x05\x12\x0e\n\x06offset\x18\x03 \x01(\x03\x12!\n\x06status\x18\x04 \x01(\x0e\x32\x11.caipan.v1.Status\x12#\n\x07outcome\x18\x05 \x01(\x0b\x32\x12.caipan.v1.Outcome\"g\n\x13StreamEventsRequest\x12\'\n\x05\x65vent\x18\x01 \x01(\x0b\x32\x10.caipan.v1.EventB\x06\xbaH\x03\xc8\x01\x01\x12\'\n\x04wait\x18\x02 \x01(\x0e\x32\x0f.caipan.v1.WaitB\x08\xbaH\x05\x82\x01\x02\x10\x01\"v\n\x14StreamEventsResponse\x12/\n\x0c\x61\x63knowledged\x18\x01 \x01(\x0b\x32\x17.caipan.v1.AcknowledgedH\x00\x12#\n\x06judged\x18\x02 \x01(\x0b\x32\x11.caipan.v1.JudgedH\x00\x42\x08\n\x06\x61nswer\"\x8a\x01\n\x0c\x41\x63knowledged\x12\x10\n\x08\x65vent_id\x18\x01 \x01(\t\x12\x11\n\x07game_id\x18\x02 \x01(\tH\x00\x12\x17\n\rtournament_id\x18\x03 \x01(\tH\x00\x12\x12\n\nsource_seq\x18\x04 \x01(\x03\x12\x11\n\tpartition\x18\x05 \x01(\x05\x12\x0e\n\x06offset\x18\x06 \x01(\x03\x42\x05\n\x03log\"\x87\x01\n\x06Judged\x12\x10\n\x08\x65vent_id\x18\x01 \x01(\t\x12\x0f\n\x07game_id\x18\x02 \x01(\t\x12\x12\n\nsource_seq\x18\x03 \x01(\x03\x12!\n\x06status\x18\x04 \x01(\x0e\x32\x11.caipan.v1.Status\x12#\n\x07outcome\x18\x05 \x01(\x0b\x32\x12.caipan.v1.Outcome\"a\n\x17RetryQuarantinedRequest\x12\x1d\n\trecord_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12\'\n\x04wait\x18\x02 \x01(\x0e\x32\x0f.caipan.v1.WaitB\x08\xbaH\x05\x82\x01\x02\x10\x01\"`\n\x18RetryQuarantinedResponse\x12\x1f\n\x05\x65vent\x18\x01 \x01(\x0b\x32\x10.caipan.v1.Event\x12#\n\x06result\x18\x02 \x01(\x0b\x32\x13.caipan.v1.Appended\"=\n\x10PutPersonRequest\x12)\n\x06person\x18\x01 \x01(\x0b\x32\x11.caipan.v1.PersonB\x06\xbaH\x03\xc8\x01\x01\"\x13\n\x11PutPersonResponse\"3\n\x12\x45rasePersonRequest\x12\x1d\n\tperson_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\"\x15\n\x13\x45rasePersonResponse\"_\n\x06Person\x12\x1d\n\tperson_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12\x18\n\x04name\x18\x02 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\xc8\x01\x12\x1c\n\nname_latin\x18\x03 \x01(\tB\x08\xbaH\x05r\x03\x18\xc8\x01*<\n\x04Wait\x12\x14\n\x10WAIT_UNSPECIFIED\x10\x00\x12\x0c\n\x08WAIT_LOG\x10\x01\x12\x10\n\x0cWAIT_VERDICT\x10\x02\x32\xa8\x03\n\rIntakeService\x12O\n\x0c\x41ppendEvents\x12\x1e.caipan.v1.AppendEventsRequest\x1a\x1f.caipan.v1.AppendEventsResponse\x12S\n\x0cStreamEvents\x12\x1e.caipan.v1.StreamEventsRequest\x1a\x1f.caipan.v1.StreamEventsResponse(\x01\x30\x01\x12[\n\x10RetryQuarantined\x12\".caipan.v1.RetryQuarantinedRequest\x1a#.caipan.v1.RetryQuarantinedResponse\x12\x46\n\tPutPerson\x12\x1b.caipan.v1.PutPersonRequest\x1a\x1c.caipan.v1.PutPersonResponse\x12L\n\x0b\x45rasePerson\x12\x1d.caipan.v1.ErasePersonRequest\x1a\x1e.caipan.v1.ErasePersonResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -38,6 +38,14 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_APPENDEVENTSREQUEST'].fields_by_name['events']._serialized_options = b'\272H\010\222\001\005\010\001\020\350\007'
   _globals['_APPENDEVENTSREQUEST'].fields_by_name['wait']._loaded_options = None
   _globals['_APPENDEVENTSREQUEST'].fields_by_name['wait']._serialized_options = b'\272H\005\202\001\002\020\001'
+  _globals['_STREAMEVENTSREQUEST'].fields_by_name['event']._loaded_options = None
+  _globals['_STREAMEVENTSREQUEST'].fields_by_name['event']._serialized_options = b'\272H\003\310\001\001'
+  _globals['_STREAMEVENTSREQUEST'].fields_by_name['wait']._loaded_options = None
+  _globals['_STREAMEVENTSREQUEST'].fields_by_name['wait']._serialized_options = b'\272H\005\202\001\002\020\001'
+  _globals['_RETRYQUARANTINEDREQUEST'].fields_by_name['record_id']._loaded_options = None
+  _globals['_RETRYQUARANTINEDREQUEST'].fields_by_name['record_id']._serialized_options = b'\272H\007r\005\020\001\030\200\001'
+  _globals['_RETRYQUARANTINEDREQUEST'].fields_by_name['wait']._loaded_options = None
+  _globals['_RETRYQUARANTINEDREQUEST'].fields_by_name['wait']._serialized_options = b'\272H\005\202\001\002\020\001'
   _globals['_PUTPERSONREQUEST'].fields_by_name['person']._loaded_options = None
   _globals['_PUTPERSONREQUEST'].fields_by_name['person']._serialized_options = b'\272H\003\310\001\001'
   _globals['_ERASEPERSONREQUEST'].fields_by_name['person_id']._loaded_options = None
@@ -48,24 +56,36 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_PERSON'].fields_by_name['name']._serialized_options = b'\272H\007r\005\020\001\030\310\001'
   _globals['_PERSON'].fields_by_name['name_latin']._loaded_options = None
   _globals['_PERSON'].fields_by_name['name_latin']._serialized_options = b'\272H\005r\003\030\310\001'
-  _globals['_WAIT']._serialized_start=690
-  _globals['_WAIT']._serialized_end=750
+  _globals['_WAIT']._serialized_start=1391
+  _globals['_WAIT']._serialized_end=1451
   _globals['_APPENDEVENTSREQUEST']._serialized_start=122
   _globals['_APPENDEVENTSREQUEST']._serialized_end=231
   _globals['_APPENDEVENTSRESPONSE']._serialized_start=233
   _globals['_APPENDEVENTSRESPONSE']._serialized_end=293
   _globals['_APPENDED']._serialized_start=296
   _globals['_APPENDED']._serialized_end=431
-  _globals['_PUTPERSONREQUEST']._serialized_start=433
-  _globals['_PUTPERSONREQUEST']._serialized_end=494
-  _globals['_PUTPERSONRESPONSE']._serialized_start=496
-  _globals['_PUTPERSONRESPONSE']._serialized_end=515
-  _globals['_ERASEPERSONREQUEST']._serialized_start=517
-  _globals['_ERASEPERSONREQUEST']._serialized_end=568
-  _globals['_ERASEPERSONRESPONSE']._serialized_start=570
-  _globals['_ERASEPERSONRESPONSE']._serialized_end=591
-  _globals['_PERSON']._serialized_start=593
-  _globals['_PERSON']._serialized_end=688
-  _globals['_INTAKESERVICE']._serialized_start=753
-  _globals['_INTAKESERVICE']._serialized_end=999
+  _globals['_STREAMEVENTSREQUEST']._serialized_start=433
+  _globals['_STREAMEVENTSREQUEST']._serialized_end=536
+  _globals['_STREAMEVENTSRESPONSE']._serialized_start=538
+  _globals['_STREAMEVENTSRESPONSE']._serialized_end=656
+  _globals['_ACKNOWLEDGED']._serialized_start=659
+  _globals['_ACKNOWLEDGED']._serialized_end=797
+  _globals['_JUDGED']._serialized_start=800
+  _globals['_JUDGED']._serialized_end=935
+  _globals['_RETRYQUARANTINEDREQUEST']._serialized_start=937
+  _globals['_RETRYQUARANTINEDREQUEST']._serialized_end=1034
+  _globals['_RETRYQUARANTINEDRESPONSE']._serialized_start=1036
+  _globals['_RETRYQUARANTINEDRESPONSE']._serialized_end=1132
+  _globals['_PUTPERSONREQUEST']._serialized_start=1134
+  _globals['_PUTPERSONREQUEST']._serialized_end=1195
+  _globals['_PUTPERSONRESPONSE']._serialized_start=1197
+  _globals['_PUTPERSONRESPONSE']._serialized_end=1216
+  _globals['_ERASEPERSONREQUEST']._serialized_start=1218
+  _globals['_ERASEPERSONREQUEST']._serialized_end=1269
+  _globals['_ERASEPERSONRESPONSE']._serialized_start=1271
+  _globals['_ERASEPERSONRESPONSE']._serialized_end=1292
+  _globals['_PERSON']._serialized_start=1294
+  _globals['_PERSON']._serialized_end=1389
+  _globals['_INTAKESERVICE']._serialized_start=1454
+  _globals['_INTAKESERVICE']._serialized_end=1878
 # @@protoc_insertion_point(module_scope)

@@ -132,6 +132,183 @@ class Appended(_message.Message):
 Global___Appended: _TypeAlias = Appended  # noqa: Y015
 
 @_typing.final
+class StreamEventsRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    EVENT_FIELD_NUMBER: _builtins.int
+    WAIT_FIELD_NUMBER: _builtins.int
+    wait: Global___Wait.ValueType
+    """LOG: the event is acknowledged and not judged on this stream, so that nobody need read its verdict."""
+    @_builtins.property
+    def event(self) -> _event_pb2.Event: ...
+    def __init__(
+        self,
+        *,
+        event: _event_pb2.Event | None = ...,
+        wait: Global___Wait.ValueType = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["event", b"event"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["event", b"event", "wait", b"wait"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___StreamEventsRequest: _TypeAlias = StreamEventsRequest  # noqa: Y015
+
+@_typing.final
+class StreamEventsResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ACKNOWLEDGED_FIELD_NUMBER: _builtins.int
+    JUDGED_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def acknowledged(self) -> Global___Acknowledged: ...
+    @_builtins.property
+    def judged(self) -> Global___Judged: ...
+    def __init__(
+        self,
+        *,
+        acknowledged: Global___Acknowledged | None = ...,
+        judged: Global___Judged | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["acknowledged", b"acknowledged", "answer", b"answer", "judged", b"judged"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["acknowledged", b"acknowledged", "answer", b"answer", "judged", b"judged"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_answer: _TypeAlias = _typing.Literal["acknowledged", "judged"]  # noqa: Y015
+    _WhichOneofArgType_answer: _TypeAlias = _typing.Literal["answer", b"answer"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_answer) -> _WhichOneofReturnType_answer | None: ...
+
+Global___StreamEventsResponse: _TypeAlias = StreamEventsResponse  # noqa: Y015
+
+@_typing.final
+class Acknowledged(_message.Message):
+    """An event is durably in the log: it need not be sent again."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    EVENT_ID_FIELD_NUMBER: _builtins.int
+    GAME_ID_FIELD_NUMBER: _builtins.int
+    TOURNAMENT_ID_FIELD_NUMBER: _builtins.int
+    SOURCE_SEQ_FIELD_NUMBER: _builtins.int
+    PARTITION_FIELD_NUMBER: _builtins.int
+    OFFSET_FIELD_NUMBER: _builtins.int
+    event_id: _builtins.str
+    game_id: _builtins.str
+    tournament_id: _builtins.str
+    source_seq: _builtins.int
+    partition: _builtins.int
+    """Where this copy stands in the log."""
+    offset: _builtins.int
+    def __init__(
+        self,
+        *,
+        event_id: _builtins.str = ...,
+        game_id: _builtins.str = ...,
+        tournament_id: _builtins.str = ...,
+        source_seq: _builtins.int = ...,
+        partition: _builtins.int = ...,
+        offset: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["game_id", b"game_id", "log", b"log", "tournament_id", b"tournament_id"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["event_id", b"event_id", "game_id", b"game_id", "log", b"log", "offset", b"offset", "partition", b"partition", "source_seq", b"source_seq", "tournament_id", b"tournament_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_log: _TypeAlias = _typing.Literal["game_id", "tournament_id"]  # noqa: Y015
+    _WhichOneofArgType_log: _TypeAlias = _typing.Literal["log", b"log"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_log) -> _WhichOneofReturnType_log | None: ...
+
+Global___Acknowledged: _TypeAlias = Acknowledged  # noqa: Y015
+
+@_typing.final
+class Judged(_message.Message):
+    """What became of an event of a game. Comes after its Acknowledged; those of one game in the order of its outcomes."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    EVENT_ID_FIELD_NUMBER: _builtins.int
+    GAME_ID_FIELD_NUMBER: _builtins.int
+    SOURCE_SEQ_FIELD_NUMBER: _builtins.int
+    STATUS_FIELD_NUMBER: _builtins.int
+    OUTCOME_FIELD_NUMBER: _builtins.int
+    event_id: _builtins.str
+    game_id: _builtins.str
+    source_seq: _builtins.int
+    status: _outcome_pb2.Status.ValueType
+    """As in Appended. After PARKED there is another one when the event is judged, if the stream is still open then and not
+    more than 256 of its events wait.
+    """
+    @_builtins.property
+    def outcome(self) -> _outcome_pb2.Outcome:
+        """As in Appended; left out where it is larger than 3.5 MB: read it with ListOutcomes."""
+
+    def __init__(
+        self,
+        *,
+        event_id: _builtins.str = ...,
+        game_id: _builtins.str = ...,
+        source_seq: _builtins.int = ...,
+        status: _outcome_pb2.Status.ValueType = ...,
+        outcome: _outcome_pb2.Outcome | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["outcome", b"outcome"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["event_id", b"event_id", "game_id", b"game_id", "outcome", b"outcome", "source_seq", b"source_seq", "status", b"status"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Judged: _TypeAlias = Judged  # noqa: Y015
+
+@_typing.final
+class RetryQuarantinedRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RECORD_ID_FIELD_NUMBER: _builtins.int
+    WAIT_FIELD_NUMBER: _builtins.int
+    record_id: _builtins.str
+    """"topic-partition-offset", as ListQuarantined has it."""
+    wait: Global___Wait.ValueType
+    def __init__(
+        self,
+        *,
+        record_id: _builtins.str = ...,
+        wait: Global___Wait.ValueType = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["record_id", b"record_id", "wait", b"wait"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RetryQuarantinedRequest: _TypeAlias = RetryQuarantinedRequest  # noqa: Y015
+
+@_typing.final
+class RetryQuarantinedResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    EVENT_FIELD_NUMBER: _builtins.int
+    RESULT_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def event(self) -> _event_pb2.Event:
+        """The event as it stands in the log now."""
+
+    @_builtins.property
+    def result(self) -> Global___Appended: ...
+    def __init__(
+        self,
+        *,
+        event: _event_pb2.Event | None = ...,
+        result: Global___Appended | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["event", b"event", "result", b"result"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["event", b"event", "result", b"result"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RetryQuarantinedResponse: _TypeAlias = RetryQuarantinedResponse  # noqa: Y015
+
+@_typing.final
 class PutPersonRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 

@@ -27,6 +27,8 @@ if _version_not_supported:
 
 class IntakeServiceStub:
     """The way in: served by the gateway. Calls carry `authorization: Bearer <token>`.
+    A server that stops may cut a call off as CANCELLED or UNAVAILABLE without an ErrorDetail. That says nothing about what
+    was stored: repeat the call with the same event_ids.
     """
 
     def __init__(self, channel):
@@ -39,6 +41,16 @@ class IntakeServiceStub:
                 '/caipan.v1.IntakeService/AppendEvents',
                 request_serializer=caipan_dot_v1_dot_intake__service__pb2.AppendEventsRequest.SerializeToString,
                 response_deserializer=caipan_dot_v1_dot_intake__service__pb2.AppendEventsResponse.FromString,
+                _registered_method=True)
+        self.StreamEvents = channel.stream_stream(
+                '/caipan.v1.IntakeService/StreamEvents',
+                request_serializer=caipan_dot_v1_dot_intake__service__pb2.StreamEventsRequest.SerializeToString,
+                response_deserializer=caipan_dot_v1_dot_intake__service__pb2.StreamEventsResponse.FromString,
+                _registered_method=True)
+        self.RetryQuarantined = channel.unary_unary(
+                '/caipan.v1.IntakeService/RetryQuarantined',
+                request_serializer=caipan_dot_v1_dot_intake__service__pb2.RetryQuarantinedRequest.SerializeToString,
+                response_deserializer=caipan_dot_v1_dot_intake__service__pb2.RetryQuarantinedResponse.FromString,
                 _registered_method=True)
         self.PutPerson = channel.unary_unary(
                 '/caipan.v1.IntakeService/PutPerson',
@@ -54,6 +66,8 @@ class IntakeServiceStub:
 
 class IntakeServiceServicer:
     """The way in: served by the gateway. Calls carry `authorization: Bearer <token>`.
+    A server that stops may cut a call off as CANCELLED or UNAVAILABLE without an ErrorDetail. That says nothing about what
+    was stored: repeat the call with the same event_ids.
     """
 
     def AppendEvents(self, request, context):
@@ -62,6 +76,33 @@ class IntakeServiceServicer:
         Events of a tournament are stored and answered without a status: their fold is not in this version.
         Errors: TOKEN_MISSING, TOKEN_INVALID, NOT_PERMITTED, MALFORMED, TOO_LARGE, LOG_UNAVAILABLE, VERDICT_PENDING,
         SHUTTING_DOWN.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def StreamEvents(self, request_iterator, context):
+        """For a device (a board sensor, a clock, a recorder) that sends events as they happen. Each event is acknowledged once it
+        is durably in the log, in the order of sending, and then judged; close the sending side, and the stream ends with OK
+        after the last answer. After a cut open a new stream and send again, in order, whatever was not acknowledged: what was
+        stored all the same has one effect and is answered as a DUPLICATE with its original verdict.
+        Any number of games may share a stream. At most 1,000 events, or 4 MB that are not stored yet, are without their
+        answers: then the service reads on only when they are answered, and read by the device.
+        The stream ends with an error at the first event that may not be stored, when all events before it are acknowledged;
+        `reason` names it, `field` begins with "event". Neither that event nor any behind it is stored. Whatever the error:
+        what was not acknowledged may be sent again. The token is checked as long as events come.
+        Errors: TOKEN_MISSING, TOKEN_INVALID, NOT_PERMITTED, MALFORMED, TOO_LARGE, LOG_UNAVAILABLE, VERDICT_PENDING,
+        SHUTTING_DOWN.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RetryQuarantined(self, request, context):
+        """Reads a record in quarantine again, and appends it as a new event with `caused_by` to the log that it names, reported
+        by the caller. The event keeps its event_id, so that repeating the call, or sending the event, has one effect.
+        Errors: TOKEN_MISSING, TOKEN_INVALID, NOT_PERMITTED, MALFORMED, QUARANTINE_UNKNOWN, STILL_UNREADABLE,
+        LOG_UNAVAILABLE, VERDICT_PENDING, SHUTTING_DOWN.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -91,6 +132,16 @@ def add_IntakeServiceServicer_to_server(servicer, server):
                     request_deserializer=caipan_dot_v1_dot_intake__service__pb2.AppendEventsRequest.FromString,
                     response_serializer=caipan_dot_v1_dot_intake__service__pb2.AppendEventsResponse.SerializeToString,
             ),
+            'StreamEvents': grpc.stream_stream_rpc_method_handler(
+                    servicer.StreamEvents,
+                    request_deserializer=caipan_dot_v1_dot_intake__service__pb2.StreamEventsRequest.FromString,
+                    response_serializer=caipan_dot_v1_dot_intake__service__pb2.StreamEventsResponse.SerializeToString,
+            ),
+            'RetryQuarantined': grpc.unary_unary_rpc_method_handler(
+                    servicer.RetryQuarantined,
+                    request_deserializer=caipan_dot_v1_dot_intake__service__pb2.RetryQuarantinedRequest.FromString,
+                    response_serializer=caipan_dot_v1_dot_intake__service__pb2.RetryQuarantinedResponse.SerializeToString,
+            ),
             'PutPerson': grpc.unary_unary_rpc_method_handler(
                     servicer.PutPerson,
                     request_deserializer=caipan_dot_v1_dot_intake__service__pb2.PutPersonRequest.FromString,
@@ -111,6 +162,8 @@ def add_IntakeServiceServicer_to_server(servicer, server):
  # This class is part of an EXPERIMENTAL API.
 class IntakeService:
     """The way in: served by the gateway. Calls carry `authorization: Bearer <token>`.
+    A server that stops may cut a call off as CANCELLED or UNAVAILABLE without an ErrorDetail. That says nothing about what
+    was stored: repeat the call with the same event_ids.
     """
 
     @staticmethod
@@ -130,6 +183,60 @@ class IntakeService:
             '/caipan.v1.IntakeService/AppendEvents',
             caipan_dot_v1_dot_intake__service__pb2.AppendEventsRequest.SerializeToString,
             caipan_dot_v1_dot_intake__service__pb2.AppendEventsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def StreamEvents(request_iterator,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.stream_stream(
+            request_iterator,
+            target,
+            '/caipan.v1.IntakeService/StreamEvents',
+            caipan_dot_v1_dot_intake__service__pb2.StreamEventsRequest.SerializeToString,
+            caipan_dot_v1_dot_intake__service__pb2.StreamEventsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RetryQuarantined(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/caipan.v1.IntakeService/RetryQuarantined',
+            caipan_dot_v1_dot_intake__service__pb2.RetryQuarantinedRequest.SerializeToString,
+            caipan_dot_v1_dot_intake__service__pb2.RetryQuarantinedResponse.FromString,
             options,
             channel_credentials,
             insecure,

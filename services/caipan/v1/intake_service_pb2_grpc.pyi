@@ -27,7 +27,10 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class IntakeServiceStub:
-    """The way in: served by the gateway. Calls carry `authorization: Bearer <token>`."""
+    """The way in: served by the gateway. Calls carry `authorization: Bearer <token>`.
+    A server that stops may cut a call off as CANCELLED or UNAVAILABLE without an ErrorDetail. That says nothing about what
+    was stored: repeat the call with the same event_ids.
+    """
 
     @_typing.overload
     def __new__(cls, channel: _grpc.Channel) -> _Self: ...
@@ -40,6 +43,25 @@ class IntakeServiceStub:
     Errors: TOKEN_MISSING, TOKEN_INVALID, NOT_PERMITTED, MALFORMED, TOO_LARGE, LOG_UNAVAILABLE, VERDICT_PENDING,
     SHUTTING_DOWN.
     """
+    StreamEvents: _grpc.StreamStreamMultiCallable[_intake_service_pb2.StreamEventsRequest, _intake_service_pb2.StreamEventsResponse]
+    """For a device (a board sensor, a clock, a recorder) that sends events as they happen. Each event is acknowledged once it
+    is durably in the log, in the order of sending, and then judged; close the sending side, and the stream ends with OK
+    after the last answer. After a cut open a new stream and send again, in order, whatever was not acknowledged: what was
+    stored all the same has one effect and is answered as a DUPLICATE with its original verdict.
+    Any number of games may share a stream. At most 1,000 events, or 4 MB that are not stored yet, are without their
+    answers: then the service reads on only when they are answered, and read by the device.
+    The stream ends with an error at the first event that may not be stored, when all events before it are acknowledged;
+    `reason` names it, `field` begins with "event". Neither that event nor any behind it is stored. Whatever the error:
+    what was not acknowledged may be sent again. The token is checked as long as events come.
+    Errors: TOKEN_MISSING, TOKEN_INVALID, NOT_PERMITTED, MALFORMED, TOO_LARGE, LOG_UNAVAILABLE, VERDICT_PENDING,
+    SHUTTING_DOWN.
+    """
+    RetryQuarantined: _grpc.UnaryUnaryMultiCallable[_intake_service_pb2.RetryQuarantinedRequest, _intake_service_pb2.RetryQuarantinedResponse]
+    """Reads a record in quarantine again, and appends it as a new event with `caused_by` to the log that it names, reported
+    by the caller. The event keeps its event_id, so that repeating the call, or sending the event, has one effect.
+    Errors: TOKEN_MISSING, TOKEN_INVALID, NOT_PERMITTED, MALFORMED, QUARANTINE_UNKNOWN, STILL_UNREADABLE,
+    LOG_UNAVAILABLE, VERDICT_PENDING, SHUTTING_DOWN.
+    """
     PutPerson: _grpc.UnaryUnaryMultiCallable[_intake_service_pb2.PutPersonRequest, _intake_service_pb2.PutPersonResponse]
     """Stores the names of a person. Names stand in no event.
     Errors: TOKEN_MISSING, TOKEN_INVALID, NOT_PERMITTED, MALFORMED, LOG_UNAVAILABLE.
@@ -51,7 +73,10 @@ class IntakeServiceStub:
 
 @_typing.type_check_only
 class IntakeServiceAsyncStub(IntakeServiceStub):
-    """The way in: served by the gateway. Calls carry `authorization: Bearer <token>`."""
+    """The way in: served by the gateway. Calls carry `authorization: Bearer <token>`.
+    A server that stops may cut a call off as CANCELLED or UNAVAILABLE without an ErrorDetail. That says nothing about what
+    was stored: repeat the call with the same event_ids.
+    """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     AppendEvents: _aio.UnaryUnaryMultiCallable[_intake_service_pb2.AppendEventsRequest, _intake_service_pb2.AppendEventsResponse]  # type: ignore[assignment]
@@ -60,6 +85,25 @@ class IntakeServiceAsyncStub(IntakeServiceStub):
     Events of a tournament are stored and answered without a status: their fold is not in this version.
     Errors: TOKEN_MISSING, TOKEN_INVALID, NOT_PERMITTED, MALFORMED, TOO_LARGE, LOG_UNAVAILABLE, VERDICT_PENDING,
     SHUTTING_DOWN.
+    """
+    StreamEvents: _aio.StreamStreamMultiCallable[_intake_service_pb2.StreamEventsRequest, _intake_service_pb2.StreamEventsResponse]  # type: ignore[assignment]
+    """For a device (a board sensor, a clock, a recorder) that sends events as they happen. Each event is acknowledged once it
+    is durably in the log, in the order of sending, and then judged; close the sending side, and the stream ends with OK
+    after the last answer. After a cut open a new stream and send again, in order, whatever was not acknowledged: what was
+    stored all the same has one effect and is answered as a DUPLICATE with its original verdict.
+    Any number of games may share a stream. At most 1,000 events, or 4 MB that are not stored yet, are without their
+    answers: then the service reads on only when they are answered, and read by the device.
+    The stream ends with an error at the first event that may not be stored, when all events before it are acknowledged;
+    `reason` names it, `field` begins with "event". Neither that event nor any behind it is stored. Whatever the error:
+    what was not acknowledged may be sent again. The token is checked as long as events come.
+    Errors: TOKEN_MISSING, TOKEN_INVALID, NOT_PERMITTED, MALFORMED, TOO_LARGE, LOG_UNAVAILABLE, VERDICT_PENDING,
+    SHUTTING_DOWN.
+    """
+    RetryQuarantined: _aio.UnaryUnaryMultiCallable[_intake_service_pb2.RetryQuarantinedRequest, _intake_service_pb2.RetryQuarantinedResponse]  # type: ignore[assignment]
+    """Reads a record in quarantine again, and appends it as a new event with `caused_by` to the log that it names, reported
+    by the caller. The event keeps its event_id, so that repeating the call, or sending the event, has one effect.
+    Errors: TOKEN_MISSING, TOKEN_INVALID, NOT_PERMITTED, MALFORMED, QUARANTINE_UNKNOWN, STILL_UNREADABLE,
+    LOG_UNAVAILABLE, VERDICT_PENDING, SHUTTING_DOWN.
     """
     PutPerson: _aio.UnaryUnaryMultiCallable[_intake_service_pb2.PutPersonRequest, _intake_service_pb2.PutPersonResponse]  # type: ignore[assignment]
     """Stores the names of a person. Names stand in no event.
@@ -71,7 +115,10 @@ class IntakeServiceAsyncStub(IntakeServiceStub):
     """
 
 class IntakeServiceServicer(metaclass=_abc_1.ABCMeta):
-    """The way in: served by the gateway. Calls carry `authorization: Bearer <token>`."""
+    """The way in: served by the gateway. Calls carry `authorization: Bearer <token>`.
+    A server that stops may cut a call off as CANCELLED or UNAVAILABLE without an ErrorDetail. That says nothing about what
+    was stored: repeat the call with the same event_ids.
+    """
 
     @_abc_1.abstractmethod
     def AppendEvents(
@@ -84,6 +131,37 @@ class IntakeServiceServicer(metaclass=_abc_1.ABCMeta):
         Events of a tournament are stored and answered without a status: their fold is not in this version.
         Errors: TOKEN_MISSING, TOKEN_INVALID, NOT_PERMITTED, MALFORMED, TOO_LARGE, LOG_UNAVAILABLE, VERDICT_PENDING,
         SHUTTING_DOWN.
+        """
+
+    @_abc_1.abstractmethod
+    def StreamEvents(
+        self,
+        request_iterator: _MaybeAsyncIterator[_intake_service_pb2.StreamEventsRequest],
+        context: _ServicerContext,
+    ) -> _typing.Union[_abc.Iterator[_intake_service_pb2.StreamEventsResponse], _abc.AsyncIterator[_intake_service_pb2.StreamEventsResponse]]:
+        """For a device (a board sensor, a clock, a recorder) that sends events as they happen. Each event is acknowledged once it
+        is durably in the log, in the order of sending, and then judged; close the sending side, and the stream ends with OK
+        after the last answer. After a cut open a new stream and send again, in order, whatever was not acknowledged: what was
+        stored all the same has one effect and is answered as a DUPLICATE with its original verdict.
+        Any number of games may share a stream. At most 1,000 events, or 4 MB that are not stored yet, are without their
+        answers: then the service reads on only when they are answered, and read by the device.
+        The stream ends with an error at the first event that may not be stored, when all events before it are acknowledged;
+        `reason` names it, `field` begins with "event". Neither that event nor any behind it is stored. Whatever the error:
+        what was not acknowledged may be sent again. The token is checked as long as events come.
+        Errors: TOKEN_MISSING, TOKEN_INVALID, NOT_PERMITTED, MALFORMED, TOO_LARGE, LOG_UNAVAILABLE, VERDICT_PENDING,
+        SHUTTING_DOWN.
+        """
+
+    @_abc_1.abstractmethod
+    def RetryQuarantined(
+        self,
+        request: _intake_service_pb2.RetryQuarantinedRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_intake_service_pb2.RetryQuarantinedResponse, _abc.Awaitable[_intake_service_pb2.RetryQuarantinedResponse]]:
+        """Reads a record in quarantine again, and appends it as a new event with `caused_by` to the log that it names, reported
+        by the caller. The event keeps its event_id, so that repeating the call, or sending the event, has one effect.
+        Errors: TOKEN_MISSING, TOKEN_INVALID, NOT_PERMITTED, MALFORMED, QUARANTINE_UNKNOWN, STILL_UNREADABLE,
+        LOG_UNAVAILABLE, VERDICT_PENDING, SHUTTING_DOWN.
         """
 
     @_abc_1.abstractmethod

@@ -23,9 +23,10 @@ _sym_db = _symbol_database.Default()
 
 
 from buf.validate import validate_pb2 as buf_dot_validate_dot_validate__pb2
+from caipan.v1 import mark_pb2 as caipan_dot_v1_dot_mark__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n!caipan/v1/operation_service.proto\x12\tcaipan.v1\x1a\x1b\x62uf/validate/validate.proto\"\x12\n\x10GetStatusRequest\"\xc2\x01\n\x11GetStatusResponse\x12.\n\npartitions\x18\x01 \x03(\x0b\x32\x1a.caipan.v1.PartitionStatus\x12\r\n\x05games\x18\x02 \x01(\x03\x12\x15\n\rgames_in_play\x18\x03 \x01(\x03\x12\x0e\n\x06parked\x18\x04 \x01(\x03\x12\x0f\n\x07orphans\x18\x05 \x03(\t\x12\x13\n\x0bquarantined\x18\x06 \x01(\x03\x12\x10\n\x08\x64iverged\x18\x07 \x03(\t\x12\x0f\n\x07version\x18\x08 \x01(\t\"n\n\x0fPartitionStatus\x12\x11\n\tpartition\x18\x01 \x01(\x05\x12\x12\n\nevents_end\x18\x02 \x01(\x03\x12\x0e\n\x06\x66olded\x18\x03 \x01(\x03\x12\x14\n\x0coutcomes_end\x18\x04 \x01(\x03\x12\x0e\n\x06served\x18\x05 \x01(\x03\"U\n\x16ListQuarantinedRequest\x12\x1d\n\tpage_size\x18\x01 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xe8\x07(\x00\x12\x1c\n\npage_token\x18\x02 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x04\"[\n\x17ListQuarantinedResponse\x12\'\n\x07records\x18\x01 \x03(\x0b\x32\x16.caipan.v1.Quarantined\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"6\n\x15GetQuarantinedRequest\x12\x1d\n\trecord_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\"@\n\x16GetQuarantinedResponse\x12&\n\x06record\x18\x01 \x01(\x0b\x32\x16.caipan.v1.Quarantined\"d\n\x0bQuarantined\x12\x11\n\trecord_id\x18\x01 \x01(\t\x12\x0b\n\x03key\x18\x02 \x01(\x0c\x12\r\n\x05value\x18\x03 \x01(\x0c\x12\x0e\n\x06reason\x18\x04 \x01(\t\x12\x16\n\x0erecorded_at_ms\x18\x05 \x01(\x03\x32\x8b\x02\n\x10OperationService\x12\x46\n\tGetStatus\x12\x1b.caipan.v1.GetStatusRequest\x1a\x1c.caipan.v1.GetStatusResponse\x12X\n\x0fListQuarantined\x12!.caipan.v1.ListQuarantinedRequest\x1a\".caipan.v1.ListQuarantinedResponse\x12U\n\x0eGetQuarantined\x12 .caipan.v1.GetQuarantinedRequest\x1a!.caipan.v1.GetQuarantinedResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n!caipan/v1/operation_service.proto\x12\tcaipan.v1\x1a\x1b\x62uf/validate/validate.proto\x1a\x14\x63\x61ipan/v1/mark.proto\"\x12\n\x10GetStatusRequest\"\xfc\x01\n\x11GetStatusResponse\x12.\n\npartitions\x18\x01 \x03(\x0b\x32\x1a.caipan.v1.PartitionStatus\x12\r\n\x05games\x18\x02 \x01(\x03\x12\x15\n\rgames_in_play\x18\x03 \x01(\x03\x12\x0e\n\x06parked\x18\x04 \x01(\x03\x12\x0f\n\x07orphans\x18\x05 \x03(\t\x12\x13\n\x0bquarantined\x18\x06 \x01(\x03\x12\x0f\n\x07retried\x18\t \x01(\x03\x12\x10\n\x08\x64iverged\x18\x07 \x03(\t\x12\x0f\n\x07version\x18\x08 \x01(\t\x12\'\n\x07stopped\x18\n \x03(\x0b\x32\x16.caipan.v1.StoppedGame\"\xdf\x01\n\x0fPartitionStatus\x12\x11\n\tpartition\x18\x01 \x01(\x05\x12\x12\n\nevents_end\x18\x02 \x01(\x03\x12\x0e\n\x06\x66olded\x18\x03 \x01(\x03\x12\x14\n\x0coutcomes_end\x18\x04 \x01(\x03\x12\x0e\n\x06served\x18\x05 \x01(\x03\x12\x0e\n\x06worker\x18\x06 \x01(\t\x12&\n\x05phase\x18\x07 \x01(\x0e\x32\x17.caipan.v1.RefereePhase\x12\x10\n\x08since_ms\x18\x08 \x01(\x03\x12\x10\n\x08refilled\x18\t \x01(\x03\x12\x13\n\x0btakeover_ms\x18\n \x01(\x03\"U\n\x16ListQuarantinedRequest\x12\x1d\n\tpage_size\x18\x01 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xe8\x07(\x00\x12\x1c\n\npage_token\x18\x02 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x04\"[\n\x17ListQuarantinedResponse\x12\'\n\x07records\x18\x01 \x03(\x0b\x32\x16.caipan.v1.Quarantined\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"6\n\x15GetQuarantinedRequest\x12\x1d\n\trecord_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\"@\n\x16GetQuarantinedResponse\x12&\n\x06record\x18\x01 \x01(\x0b\x32\x16.caipan.v1.Quarantined\"\x89\x01\n\x0bQuarantined\x12\x11\n\trecord_id\x18\x01 \x01(\t\x12\x0b\n\x03key\x18\x02 \x01(\x0c\x12\r\n\x05value\x18\x03 \x01(\x0c\x12\x0e\n\x06reason\x18\x04 \x01(\t\x12\x16\n\x0erecorded_at_ms\x18\x05 \x01(\x03\x12#\n\x07retried\x18\x06 \x01(\x0b\x32\x12.caipan.v1.Retried\"9\n\x07Retried\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x10\n\x08\x65vent_id\x18\x02 \x01(\t\x12\x0b\n\x03seq\x18\x03 \x01(\x03\x32\x8b\x02\n\x10OperationService\x12\x46\n\tGetStatus\x12\x1b.caipan.v1.GetStatusRequest\x1a\x1c.caipan.v1.GetStatusResponse\x12X\n\x0fListQuarantined\x12!.caipan.v1.ListQuarantinedRequest\x1a\".caipan.v1.ListQuarantinedResponse\x12U\n\x0eGetQuarantined\x12 .caipan.v1.GetQuarantinedRequest\x1a!.caipan.v1.GetQuarantinedResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -38,22 +39,24 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_LISTQUARANTINEDREQUEST'].fields_by_name['page_token']._serialized_options = b'\272H\005r\003\030\200\004'
   _globals['_GETQUARANTINEDREQUEST'].fields_by_name['record_id']._loaded_options = None
   _globals['_GETQUARANTINEDREQUEST'].fields_by_name['record_id']._serialized_options = b'\272H\007r\005\020\001\030\200\001'
-  _globals['_GETSTATUSREQUEST']._serialized_start=77
-  _globals['_GETSTATUSREQUEST']._serialized_end=95
-  _globals['_GETSTATUSRESPONSE']._serialized_start=98
-  _globals['_GETSTATUSRESPONSE']._serialized_end=292
-  _globals['_PARTITIONSTATUS']._serialized_start=294
-  _globals['_PARTITIONSTATUS']._serialized_end=404
-  _globals['_LISTQUARANTINEDREQUEST']._serialized_start=406
-  _globals['_LISTQUARANTINEDREQUEST']._serialized_end=491
-  _globals['_LISTQUARANTINEDRESPONSE']._serialized_start=493
-  _globals['_LISTQUARANTINEDRESPONSE']._serialized_end=584
-  _globals['_GETQUARANTINEDREQUEST']._serialized_start=586
-  _globals['_GETQUARANTINEDREQUEST']._serialized_end=640
-  _globals['_GETQUARANTINEDRESPONSE']._serialized_start=642
-  _globals['_GETQUARANTINEDRESPONSE']._serialized_end=706
-  _globals['_QUARANTINED']._serialized_start=708
-  _globals['_QUARANTINED']._serialized_end=808
-  _globals['_OPERATIONSERVICE']._serialized_start=811
-  _globals['_OPERATIONSERVICE']._serialized_end=1078
+  _globals['_GETSTATUSREQUEST']._serialized_start=99
+  _globals['_GETSTATUSREQUEST']._serialized_end=117
+  _globals['_GETSTATUSRESPONSE']._serialized_start=120
+  _globals['_GETSTATUSRESPONSE']._serialized_end=372
+  _globals['_PARTITIONSTATUS']._serialized_start=375
+  _globals['_PARTITIONSTATUS']._serialized_end=598
+  _globals['_LISTQUARANTINEDREQUEST']._serialized_start=600
+  _globals['_LISTQUARANTINEDREQUEST']._serialized_end=685
+  _globals['_LISTQUARANTINEDRESPONSE']._serialized_start=687
+  _globals['_LISTQUARANTINEDRESPONSE']._serialized_end=778
+  _globals['_GETQUARANTINEDREQUEST']._serialized_start=780
+  _globals['_GETQUARANTINEDREQUEST']._serialized_end=834
+  _globals['_GETQUARANTINEDRESPONSE']._serialized_start=836
+  _globals['_GETQUARANTINEDRESPONSE']._serialized_end=900
+  _globals['_QUARANTINED']._serialized_start=903
+  _globals['_QUARANTINED']._serialized_end=1040
+  _globals['_RETRIED']._serialized_start=1042
+  _globals['_RETRIED']._serialized_end=1099
+  _globals['_OPERATIONSERVICE']._serialized_start=1102
+  _globals['_OPERATIONSERVICE']._serialized_end=1369
 # @@protoc_insertion_point(module_scope)

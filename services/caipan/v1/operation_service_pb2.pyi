@@ -3,6 +3,7 @@
 isort:skip_file
 """
 
+from caipan.v1 import mark_pb2 as _mark_pb2
 from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
@@ -43,13 +44,17 @@ class GetStatusResponse(_message.Message):
     PARKED_FIELD_NUMBER: _builtins.int
     ORPHANS_FIELD_NUMBER: _builtins.int
     QUARANTINED_FIELD_NUMBER: _builtins.int
+    RETRIED_FIELD_NUMBER: _builtins.int
     DIVERGED_FIELD_NUMBER: _builtins.int
     VERSION_FIELD_NUMBER: _builtins.int
+    STOPPED_FIELD_NUMBER: _builtins.int
     games: _builtins.int
     games_in_play: _builtins.int
     parked: _builtins.int
     """Events that wait for earlier ones of their source."""
     quarantined: _builtins.int
+    """Records in quarantine, and how many of them were read again as an event since."""
+    retried: _builtins.int
     version: _builtins.str
     @_builtins.property
     def partitions(self) -> _containers.RepeatedCompositeFieldContainer[Global___PartitionStatus]: ...
@@ -59,7 +64,11 @@ class GetStatusResponse(_message.Message):
 
     @_builtins.property
     def diverged(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Games whose outcomes contradict each other."""
+        """Games whose outcomes contradict each other: they are served no further."""
+
+    @_builtins.property
+    def stopped(self) -> _containers.RepeatedCompositeFieldContainer[_mark_pb2.StoppedGame]:
+        """Games that the referee judges no further, and why."""
 
     def __init__(
         self,
@@ -70,12 +79,14 @@ class GetStatusResponse(_message.Message):
         parked: _builtins.int = ...,
         orphans: _abc.Iterable[_builtins.str] | None = ...,
         quarantined: _builtins.int = ...,
+        retried: _builtins.int = ...,
         diverged: _abc.Iterable[_builtins.str] | None = ...,
         version: _builtins.str = ...,
+        stopped: _abc.Iterable[_mark_pb2.StoppedGame] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["diverged", b"diverged", "games", b"games", "games_in_play", b"games_in_play", "orphans", b"orphans", "parked", b"parked", "partitions", b"partitions", "quarantined", b"quarantined", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["diverged", b"diverged", "games", b"games", "games_in_play", b"games_in_play", "orphans", b"orphans", "parked", b"parked", "partitions", b"partitions", "quarantined", b"quarantined", "retried", b"retried", "stopped", b"stopped", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -92,6 +103,11 @@ class PartitionStatus(_message.Message):
     FOLDED_FIELD_NUMBER: _builtins.int
     OUTCOMES_END_FIELD_NUMBER: _builtins.int
     SERVED_FIELD_NUMBER: _builtins.int
+    WORKER_FIELD_NUMBER: _builtins.int
+    PHASE_FIELD_NUMBER: _builtins.int
+    SINCE_MS_FIELD_NUMBER: _builtins.int
+    REFILLED_FIELD_NUMBER: _builtins.int
+    TAKEOVER_MS_FIELD_NUMBER: _builtins.int
     partition: _builtins.int
     events_end: _builtins.int
     """Next offset of game-events."""
@@ -100,6 +116,18 @@ class PartitionStatus(_message.Message):
     outcomes_end: _builtins.int
     """Outcomes of the topic, and how many the read model holds."""
     served: _builtins.int
+    worker: _builtins.str
+    """The referee's own word with its last checkpoint: the worker, "host:pid", and what it does. Empty if nobody ever
+    judged here. A worker that was killed stands here until another one takes over; what it leaves undone is
+    events_end - folded.
+    """
+    phase: _mark_pb2.RefereePhase.ValueType
+    since_ms: _builtins.int
+    """When the worker entered the phase, ms UTC."""
+    refilled: _builtins.int
+    """Events that were not delivered to a worker, and that the delivery guard read from the log."""
+    takeover_ms: _builtins.int
+    """How long the last takeover took, ms."""
     def __init__(
         self,
         *,
@@ -108,10 +136,15 @@ class PartitionStatus(_message.Message):
         folded: _builtins.int = ...,
         outcomes_end: _builtins.int = ...,
         served: _builtins.int = ...,
+        worker: _builtins.str = ...,
+        phase: _mark_pb2.RefereePhase.ValueType = ...,
+        since_ms: _builtins.int = ...,
+        refilled: _builtins.int = ...,
+        takeover_ms: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["events_end", b"events_end", "folded", b"folded", "outcomes_end", b"outcomes_end", "partition", b"partition", "served", b"served"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["events_end", b"events_end", "folded", b"folded", "outcomes_end", b"outcomes_end", "partition", b"partition", "phase", b"phase", "refilled", b"refilled", "served", b"served", "since_ms", b"since_ms", "takeover_ms", b"takeover_ms", "worker", b"worker"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -213,6 +246,7 @@ class Quarantined(_message.Message):
     VALUE_FIELD_NUMBER: _builtins.int
     REASON_FIELD_NUMBER: _builtins.int
     RECORDED_AT_MS_FIELD_NUMBER: _builtins.int
+    RETRIED_FIELD_NUMBER: _builtins.int
     record_id: _builtins.str
     """"topic-partition-offset"."""
     key: _builtins.bytes
@@ -221,6 +255,10 @@ class Quarantined(_message.Message):
     reason: _builtins.str
     recorded_at_ms: _builtins.int
     """Received time, ms UTC."""
+    @_builtins.property
+    def retried(self) -> Global___Retried:
+        """What it was read as later, if it was retried. In answers only, not in the topic."""
+
     def __init__(
         self,
         *,
@@ -229,11 +267,40 @@ class Quarantined(_message.Message):
         value: _builtins.bytes = ...,
         reason: _builtins.str = ...,
         recorded_at_ms: _builtins.int = ...,
+        retried: Global___Retried | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["retried", b"retried"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "reason", b"reason", "record_id", b"record_id", "recorded_at_ms", b"recorded_at_ms", "value", b"value"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "reason", b"reason", "record_id", b"record_id", "recorded_at_ms", b"recorded_at_ms", "retried", b"retried", "value", b"value"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Quarantined: _TypeAlias = Quarantined  # noqa: Y015
+
+@_typing.final
+class Retried(_message.Message):
+    """A record in quarantine that was read again as an event."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    GAME_ID_FIELD_NUMBER: _builtins.int
+    EVENT_ID_FIELD_NUMBER: _builtins.int
+    SEQ_FIELD_NUMBER: _builtins.int
+    game_id: _builtins.str
+    event_id: _builtins.str
+    seq: _builtins.int
+    """Of its outcome; 0 while it is PARKED."""
+    def __init__(
+        self,
+        *,
+        game_id: _builtins.str = ...,
+        event_id: _builtins.str = ...,
+        seq: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["event_id", b"event_id", "game_id", b"game_id", "seq", b"seq"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Retried: _TypeAlias = Retried  # noqa: Y015

@@ -57,7 +57,7 @@ class OperationServiceServicer:
     """
 
     def GetStatus(self, request, context):
-        """How far the folds are, and what waits for somebody.
+        """How far the folds are, and what waits for somebody. Errors: LOG_UNAVAILABLE.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -34,7 +34,7 @@ class OperationServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> OperationServiceAsyncStub: ...
     GetStatus: _grpc.UnaryUnaryMultiCallable[_operation_service_pb2.GetStatusRequest, _operation_service_pb2.GetStatusResponse]
-    """How far the folds are, and what waits for somebody."""
+    """How far the folds are, and what waits for somebody. Errors: LOG_UNAVAILABLE."""
     ListQuarantined: _grpc.UnaryUnaryMultiCallable[_operation_service_pb2.ListQuarantinedRequest, _operation_service_pb2.ListQuarantinedResponse]
     """Records that could not be read, oldest first. Errors: MALFORMED (page_token)."""
     GetQuarantined: _grpc.UnaryUnaryMultiCallable[_operation_service_pb2.GetQuarantinedRequest, _operation_service_pb2.GetQuarantinedResponse]
@@ -46,7 +46,7 @@ class OperationServiceAsyncStub(OperationServiceStub):
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     GetStatus: _aio.UnaryUnaryMultiCallable[_operation_service_pb2.GetStatusRequest, _operation_service_pb2.GetStatusResponse]  # type: ignore[assignment]
-    """How far the folds are, and what waits for somebody."""
+    """How far the folds are, and what waits for somebody. Errors: LOG_UNAVAILABLE."""
     ListQuarantined: _aio.UnaryUnaryMultiCallable[_operation_service_pb2.ListQuarantinedRequest, _operation_service_pb2.ListQuarantinedResponse]  # type: ignore[assignment]
     """Records that could not be read, oldest first. Errors: MALFORMED (page_token)."""
     GetQuarantined: _aio.UnaryUnaryMultiCallable[_operation_service_pb2.GetQuarantinedRequest, _operation_service_pb2.GetQuarantinedResponse]  # type: ignore[assignment]
@@ -61,7 +61,7 @@ class OperationServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _operation_service_pb2.GetStatusRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_operation_service_pb2.GetStatusResponse, _abc.Awaitable[_operation_service_pb2.GetStatusResponse]]:
-        """How far the folds are, and what waits for somebody."""
+        """How far the folds are, and what waits for somebody. Errors: LOG_UNAVAILABLE."""
 
     @_abc_1.abstractmethod
     def ListQuarantined(

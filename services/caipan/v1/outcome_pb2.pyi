@@ -709,12 +709,15 @@ class Outcome(_message.Message):
     HEAD_FIELD_NUMBER: _builtins.int
     PARTITION_FIELD_NUMBER: _builtins.int
     OFFSET_FIELD_NUMBER: _builtins.int
+    CAUSED_BY_FIELD_NUMBER: _builtins.int
     prev_head: _builtins.bytes
     head: _builtins.bytes
     """SHA-256(0x01 || prev_head || SHA-256(event value) || SHA-256(verdict bytes)); empty for notices."""
     partition: _builtins.int
     """Where the event stands."""
     offset: _builtins.int
+    caused_by: _builtins.str
+    """`caused_by` of the event: a record in quarantine was read again as this one."""
     @_builtins.property
     def verdict(self) -> Global___Verdict: ...
     def __init__(
@@ -725,10 +728,11 @@ class Outcome(_message.Message):
         head: _builtins.bytes = ...,
         partition: _builtins.int = ...,
         offset: _builtins.int = ...,
+        caused_by: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["verdict", b"verdict"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["head", b"head", "offset", b"offset", "partition", b"partition", "prev_head", b"prev_head", "verdict", b"verdict"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["caused_by", b"caused_by", "head", b"head", "offset", b"offset", "partition", b"partition", "prev_head", b"prev_head", "verdict", b"verdict"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -745,11 +749,13 @@ class OutcomeRecord(_message.Message):
     HEAD_FIELD_NUMBER: _builtins.int
     PARTITION_FIELD_NUMBER: _builtins.int
     OFFSET_FIELD_NUMBER: _builtins.int
+    CAUSED_BY_FIELD_NUMBER: _builtins.int
     verdict: _builtins.bytes
     prev_head: _builtins.bytes
     head: _builtins.bytes
     partition: _builtins.int
     offset: _builtins.int
+    caused_by: _builtins.str
     def __init__(
         self,
         *,
@@ -758,10 +764,11 @@ class OutcomeRecord(_message.Message):
         head: _builtins.bytes = ...,
         partition: _builtins.int = ...,
         offset: _builtins.int = ...,
+        caused_by: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["head", b"head", "offset", b"offset", "partition", b"partition", "prev_head", b"prev_head", "verdict", b"verdict"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["caused_by", b"caused_by", "head", b"head", "offset", b"offset", "partition", b"partition", "prev_head", b"prev_head", "verdict", b"verdict"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

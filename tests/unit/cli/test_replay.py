@@ -6,14 +6,20 @@ import json
 from pathlib import Path
 
 import pytest
+from google.protobuf.json_format import Parse
+from support.command import caipan, objects
 
 from caipan.cli.console import CommandError, json_of
 from caipan.cli.follow import follow
 from caipan.cli.lines import read_lines
 from caipan.cli.replay import Replay
 from caipan.cli.synthetic import RECORDER, Played, Terms, play
+from caipan.eventlog import NewRecord
+from caipan.eventlog.embedded import EmbeddedLog
+from caipan.referee import Referee
 from caipan.stamp import stamped
 from caipan.v1.event_pb2 import Event
+from caipan.v1.facts_pb2 import RecordCorrected
 from caipan.v1.outcome_pb2 import STATUS_DUPLICATE, STATUS_PARKED, Outcome
 from caipan.v1.state_pb2 import GameState
 
@@ -137,3 +143,59 @@ def test_a_file_that_is_no_text_or_not_there_is_an_error_with_its_name(tmp_path:
     binary.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(CommandError, match=r"binary.jsonl: no UTF-8 text \(byte 0\)"):
         list(read_lines(binary))
+
+
+# Logs
+
+
+async def judged(file: Path, events: list[NewRecord]) -> list[bytes]:
+    """Writes a log and lets the referee judge it; the outcomes that stand in it then."""
+    async with EmbeddedLog(file, partitions=1) as log:
+        await log.append("game-events", events)
+        await Referee(log, 0).recover()
+        return [record.value for record in await log.read("game-outcomes", 0, 0)]
+
+
+def stored(game_id: str, record: bytes) -> list[NewRecord]:
+    steps = play(record, Terms(dead=()), game_id).steps
+    return [NewRecord(game_id.encode(), stamped(step.event, RECORDER)) for step in steps]
+
+
+async def test_a_game_of_a_log_is_folded_to_the_very_outcomes_of_the_referee(tmp_path: Path) -> None:
+    file, unreadable = tmp_path / "log.db", NewRecord(b"ko", b"\xff no event")
+    ko = stored("ko", b"(;SZ[9];B[bb];W[cb];B[ac];W[dc];B[bd];W[cd];B[cc];W[bc];B[cc])")
+    slip = stored("slip", b"(;SZ[9];B[ee];W[cc];B[gg])")
+    wrong = Event.FromString(slip[2].value)
+    corrected = Event(event_id="fix", game_id="slip", source=wrong.source, source_seq=len(slip) + 1, by=RECORDER)
+    corrected.record_corrected.ref = wrong.event_id
+    corrected.record_corrected.kind = RecordCorrected.KIND_RETRACT
+    events = [*ko[:5], *slip, unreadable, ko[3], *ko[5:], NewRecord(b"slip", corrected.SerializeToString())]
+    outcomes = await judged(file, events)
+    told = objects(caipan("replay", "--log", file, "--game", "slip", "--game", "ko", "--json").stdout)
+    replayed = [Parse(json.dumps(line["outcome"]), Outcome()) for line in told if "outcome" in line]
+    by_game = sorted(outcomes, key=lambda value: Outcome.FromString(value).verdict.game_id != "slip")
+    assert [outcome.SerializeToString(deterministic=True) for outcome in replayed] == by_game
+    assert [line["snapshot"]["game_id"] for line in told if "snapshot" in line] == ["slip", "ko"]
+
+
+async def test_a_record_that_belongs_to_no_game_here_is_named_and_left_out(tmp_path: Path) -> None:
+    file = tmp_path / "log.db"
+    begun = stored("ko", b"(;SZ[9];B[bb])")
+    await judged(file, [*begun, NewRecord(b"ko", bytes(1_000_001))])
+    done = caipan("replay", "--log", file, "--game", "ko", ok=1)
+    assert f"caipan: {file}: offset {len(begun)}: the record has 1000001 bytes" in done.stderr
+    assert done.stderr.endswith("caipan: 1 records were left out\n")
+
+
+async def test_a_game_that_is_not_in_the_log_is_one_line(tmp_path: Path) -> None:
+    file = tmp_path / "log.db"
+    await judged(file, stored("ko", b"(;SZ[9];B[bb])"))
+    done = caipan("replay", "--log", file, "--game", "other", ok=1)
+    assert done.stderr == f"caipan: {file}: it has no events of a game 'other'; check the id\n"
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["--log", "log.db"], ["--game", "g"], ["e.jsonl", "--log", "log.db", "--game", "g"]]
+)
+def test_what_is_to_be_replayed_must_be_clear(arguments: list[str]) -> None:
+    assert "name a file of events, or a log by --log and" in caipan("replay", *arguments, ok=2).stderr

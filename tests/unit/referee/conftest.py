@@ -4,11 +4,10 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from support.hall import PARTITIONS
 
 from caipan.eventlog import EventLog
 from caipan.eventlog.embedded import EmbeddedLog
-
-from .hall import PARTITIONS
 
 
 @pytest.fixture

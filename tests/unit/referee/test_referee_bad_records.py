@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import pytest
-
-from caipan.eventlog import EventLog, NewRecord, partition_of
-from caipan.v1.outcome_pb2 import STATUS_FOLDED, STATUS_QUARANTINED, Outcome
-
-from .hall import (
+from support.hall import (
     EVENTS,
     OUTCOMES,
     PARTITIONS,
@@ -22,6 +18,9 @@ from .hall import (
     retracted,
     stone,
 )
+
+from caipan.eventlog import EventLog, NewRecord, partition_of
+from caipan.v1.outcome_pb2 import STATUS_FOLDED, STATUS_QUARANTINED, Outcome
 
 OF_NOISE = partition_of(b"noise", PARTITIONS)
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import random
 
 import pytest
+from support.hall import EVENTS, PARTITIONS, judged_alone, read_all, referee_of, write, written
 
 from caipan.eventlog import DeliveryGuard, EventLog, LogUnavailable, NewRecord, Record
-
-from .hall import EVENTS, PARTITIONS, judged_alone, read_all, referee_of, write, written
 
 
 async def stored(log: EventLog, count: int) -> list[Record]:

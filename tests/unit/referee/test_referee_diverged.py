@@ -9,15 +9,28 @@ from typing import Any
 
 import pytest
 from structlog.testing import capture_logs
+from support.hall import (
+    EVENTS,
+    OUTCOMES,
+    STATE,
+    judge_all,
+    judged_alone,
+    numbers,
+    play,
+    record,
+    referee_of,
+    stone,
+    written,
+)
 
 from caipan.eventlog import EventLog, NewRecord, guard
 from caipan.eventlog.embedded import EmbeddedLog
+from caipan.referee.mark import MARK_KEY
 from caipan.rules.game import Game, Judged
 from caipan.v1.event_pb2 import Event
 from caipan.v1.outcome_pb2 import Outcome, OutcomeRecord
 
 from .faults import Crash, FaultyLog
-from .hall import EVENTS, OUTCOMES, STATE, judge_all, judged_alone, numbers, play, record, referee_of, stone, written
 
 
 @pytest.fixture
@@ -32,7 +45,8 @@ async def log(tmp_path: Path) -> AsyncIterator[EventLog]:
 async def judged_without_checkpoint(log: EventLog) -> None:
     """As a referee that is killed leaves it."""
     await referee_of(log, 0)
-    assert await log.restore(STATE, 0) == (0, {})
+    next_offset, states = await log.restore(STATE, 0)
+    assert (next_offset, set(states)) == (0, {MARK_KEY})
 
 
 def forged(value: bytes, seq: int = 0) -> bytes:

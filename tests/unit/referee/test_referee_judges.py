@@ -7,14 +7,7 @@ import random
 from pathlib import Path
 
 import pytest
-
-from caipan.eventlog import EventLog, partition_of
-from caipan.eventlog.embedded import EmbeddedLog
-from caipan.referee import Referee
-from caipan.v1.outcome_pb2 import STATUS_DUPLICATE, STATUS_FOLDED, STATUS_PARKED, STATUS_REFUSED, Outcome, Verdict
-
-from .faults import FaultyLog
-from .hall import (
+from support.hall import (
     EVENTS,
     OUTCOMES,
     PARTITIONS,
@@ -38,6 +31,13 @@ from .hall import (
     write,
     written,
 )
+
+from caipan.eventlog import EventLog, partition_of
+from caipan.eventlog.embedded import EmbeddedLog
+from caipan.referee import Referee
+from caipan.v1.outcome_pb2 import STATUS_DUPLICATE, STATUS_FOLDED, STATUS_PARKED, STATUS_REFUSED, Outcome, Verdict
+
+from .faults import FaultyLog
 
 
 async def heads(log: EventLog) -> dict[tuple[str, int], bytes]:

@@ -51,6 +51,32 @@ def test_another_reporter_makes_no_other_event() -> None:
     assert play.send(made).status == "DUPLICATE"
 
 
+def test_an_event_that_was_read_again_from_quarantine_is_the_same_event_and_says_so_in_its_outcome() -> None:
+    for numbered in (0, 1):
+        for retried_first in (True, False):
+            play = Play(9)
+            plain = play.make(stone("E5"), "B", seq=numbered)
+            retried = Event.FromString(plain.SerializeToString())
+            retried.by.CopyFrom(actor("CHIEF", "zhao"))
+            retried.caused_by = "game-events-2-7"
+            first, second = (retried, plain) if retried_first else (plain, retried)
+            assert play.send(first).status == "FOLDED"
+            assert play.send(second).status == "DUPLICATE"
+            assert play.verdict.original.seq == 2
+            causes = [outcome.caused_by for outcome in play.outcomes]
+            assert causes == (["", "game-events-2-7", ""] if retried_first else ["", "", "game-events-2-7"])
+
+
+def test_an_event_that_waits_and_was_read_again_says_so_when_it_is_judged() -> None:
+    play = Play(9)
+    early = play.make(stone("E4"), "W", seq=2)
+    early.caused_by = "game-events-2-7"
+    play.send(early)
+    play.stone("B", "E5", seq=1)
+    assert [outcome.caused_by for outcome in play.outcomes] == ["", "game-events-2-7", "", "game-events-2-7"]
+    assert statuses(play)[-1] == (early.event_id, "FOLDED")
+
+
 def test_an_opening_with_other_pins_is_the_same_event() -> None:
     play = Play(9)
     again = Event.FromString(play.log[0].value)

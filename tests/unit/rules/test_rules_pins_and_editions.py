@@ -1,15 +1,13 @@
-"""Editions as data, and what a game.opened pins of them."""
+"""What a game.opened pins of an edition."""
 
 from __future__ import annotations
 
-import hashlib
-from importlib import resources
 from typing import Any
 
 import pytest
 from support.events import opened
 
-from caipan.rules.editions import edition, edition_ids
+from caipan.rules.edition import edition
 from caipan.rules.pins import FOLD_VERSION, RegulationsError, pin
 from caipan.v1 import regulations_pb2 as reg
 from caipan.v1.facts_pb2 import GameOpened
@@ -17,39 +15,6 @@ from caipan.v1.facts_pb2 import GameOpened
 
 def asked(size: int = 0, black: tuple[str, ...] = (), **regulations: Any) -> GameOpened:
     return GameOpened(size=size, initial_black=black, regulations=reg.Regulations(**regulations))
-
-
-def test_cn2002_is_the_first_edition() -> None:
-    assert "CN2002" in edition_ids()
-    text = edition("CN2002")
-    assert (text.id, text.first_to_move, text.two_passes_end) == ("CN2002", 1, True)
-
-
-def test_the_digest_of_an_edition_is_that_of_its_file() -> None:
-    file = resources.files("caipan.rules.editions") / "cn2002.toml"
-    assert edition("CN2002").digest == hashlib.sha256(file.read_bytes()).digest()
-
-
-@pytest.mark.parametrize("edition_id", edition_ids())
-def test_every_clause_has_an_id_and_titles_in_both_languages(edition_id: str) -> None:
-    text = edition(edition_id)
-    for number, clause in text.clauses.items():
-        assert clause.id == f"{edition_id} {number}"
-        assert clause.zh
-        assert clause.en
-        assert text.cite(number) == clause.id
-
-
-@pytest.mark.parametrize(
-    "number", ["1", "2.1", "2.3", "4.1", "6", "7.2", "8", "11", "13.2", "17.2", "17.4", "18.3", "19", "20.3", "21.4"]
-)
-def test_cn2002_has_the_clauses_that_the_fold_cites(number: str) -> None:
-    assert edition("CN2002").cite(number) == f"CN2002 {number}"
-
-
-def test_an_unknown_edition_is_a_key_error() -> None:
-    with pytest.raises(KeyError):
-        edition("CN1949")
 
 
 def test_pins_carry_every_value_that_applies() -> None:
@@ -146,3 +111,11 @@ def test_one_person_cannot_have_both_colours() -> None:
     game.colours.black = game.colours.white = "li"
     with pytest.raises(RegulationsError, match="both"):
         pin(game)
+
+
+@pytest.mark.parametrize("edition_id", ["TERR65", "ANCIENT", "KBA2024", "KBA2025_INTL", "KBA2025_DOM"])
+def test_an_edition_that_is_not_counted_by_area_is_refused_rather_than_counted_wrong(edition_id: str) -> None:
+    with pytest.raises(RegulationsError) as refused:
+        pin(asked(edition=edition_id, untimed=True))
+    assert refused.value.field == "regulations.edition"
+    assert refused.value.remedy == "use one of: CN1988S, CN2002"

@@ -11,4 +11,4 @@ from caipan.eventlog.kafka.topics import create_topics, describe_topics, verify_
 __all__ = ["SCHEME", "KafkaLog", "KafkaSettings", "create_topics", "describe_topics", "verify_topics"]
 
 for _client in ("kafka", "aiokafka"):
-    logging.getLogger(_client).setLevel(logging.INFO)  # at DEBUG they write passwords down
+    logging.getLogger(_client).setLevel(logging.WARNING)  # at DEBUG they write passwords down

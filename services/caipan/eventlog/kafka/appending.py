@@ -57,15 +57,17 @@ class GatheringAppender(Appender):
 
     async def append(self, topic: str, rows: Rows) -> Offsets:
         acknowledged = _Acknowledged(sum(map(len, rows.values())))
-        producer, sent = await self._on_thread(self._send, topic, rows, acknowledged)
+        producer = None
         try:
-            await acknowledged.wait()
-        except CLIENT_ERRORS:
+            async with asyncio.timeout(TIMEOUT_S):  # others may be before it on the thread
+                producer, sent = await self._on_thread(self._send, topic, rows, acknowledged)
+                await acknowledged.wait()
+        except (*CLIENT_ERRORS, TimeoutError):
             # An idempotent producer of kafka-python 3.0.12 may send nothing any more once a batch has expired under
             # way, as it does when a broker is away for longer than TIMEOUT_S: so the next append gets a new one.
-            if self._producer is producer:
+            if producer is not None and self._producer is producer:
                 self._producer = None
-                await self._on_thread(_close, producer, 0)
+                asyncio.get_running_loop().run_in_executor(None, _abandon, producer)
             raise
         return {partition: [future.value.offset for future in futures] for partition, futures in sent.items()}
 
@@ -106,6 +108,13 @@ class GatheringAppender(Appender):
 def _close(producer: Any, timeout_s: int) -> None:
     with suppress(*CLIENT_ERRORS):  # what was not sent in time has been reported already
         producer.close(timeout=timeout_s)
+
+
+def _abandon(producer: Any) -> None:
+    """Fails all that it has not sent, and ends it. `close` alone would wait for that, and give up."""
+    producer._sender.force_close()
+    producer._sender.join()
+    _close(producer, 0)
 
 
 class _Acknowledged:

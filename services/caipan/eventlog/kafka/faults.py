@@ -24,7 +24,8 @@ def translated(settings: KafkaSettings, what: str) -> Iterator[None]:
     except CLIENT_ERRORS as error:
         raise as_log_error(settings, what, error) from error
     except (OSError, TimeoutError) as error:
-        raise LogUnavailable(f"{settings.name}: {what}: {error or 'no answer in time'}; is the broker up?") from error
+        said = str(error) or "no answer in time"
+        raise LogUnavailable(f"{settings.name}: {what}: {said}; is the broker up?") from error
 
 
 def as_log_error(settings: KafkaSettings, what: str, error: BaseException) -> LogError:

@@ -15,6 +15,7 @@ from typing import Any
 
 import faust
 import structlog
+from aiokafka.coordinator.assignors.sticky.sticky_assignor import StickyPartitionAssignor
 from faust.app.base import BootStrategy
 from faust.auth import Credentials, SASLCredentials, SSLCredentials
 from faust.types import TP
@@ -31,10 +32,12 @@ SESSION_S = 6.0  # after which the partitions of a worker that says nothing go t
 HEARTBEAT_S = 1.0
 REBALANCE_S = 15.0  # for all workers of the group to let go of their partitions
 COMMIT_S = 3.0
+LAST_COMMIT_S = 1.0
 STOP_S = 10.0
 FETCH_BYTES = 128 << 10  # of one partition, so that none waits long for the backlog of another
-_FOR_EVER_S = 10 * 365 * 86400.0
 
+for _library in ("faust", "mode"):
+    logging.getLogger(_library).setLevel(logging.WARNING)  # what they say below that costs time
 logger = structlog.get_logger()
 
 
@@ -51,18 +54,15 @@ class GroupDelivery(Delivery):
         self._group = settings.topic(group)
 
     async def run(self, receiver: Receiver) -> None:
-        _log_by_structlog()
         app = self._app(receiver)
-        committing = asyncio.create_task(self._commit(app, receiver))
         try:
             await app.start()
             await app.wait_until_stopped()
         except Exception as error:
             raise self._error(error) from error
         finally:
-            committing.cancel()
             await receiver.revoked()
-            await _stopped(app)
+            await asyncio.wait([asyncio.create_task(app.stop())], timeout=STOP_S)  # cancelling it is of no use
         raise self._error(app.crash_reason)
 
     def _app(self, receiver: Receiver) -> Any:
@@ -76,7 +76,7 @@ class GroupDelivery(Delivery):
             broker_heartbeat_interval=HEARTBEAT_S,
             broker_rebalance_timeout=REBALANCE_S,
             broker_request_timeout=2 * REBALANCE_S,  # a worker that joins waits for the others in one request
-            broker_max_poll_interval=_FOR_EVER_S,  # else a worker without partitions leaves the group after a while
+            broker_max_poll_interval=10 * 365 * 86400.0,  # after which a worker without partitions leaves the group
             consumer_max_fetch_size=FETCH_BYTES,
             consumer_auto_offset_reset="latest",  # the fold reads what stood before it came
             processing_guarantee="at_least_once",
@@ -84,7 +84,9 @@ class GroupDelivery(Delivery):
             topic_allow_declare=False,
             topic_disable_leader=True,
         )
+        app.boot_strategy = BootStrategy(app, enable_web=False, enable_kafka_producer=False)
         app.flow_control = PatientFlow()
+        app.assignor = type("Assignor", (Assignor,), {})  # it keeps its memory in the class
         topic = app.topic(settings.topic(self._topic), key_serializer="raw", value_serializer="raw", acks=False)
 
         async def hand_over(stream: Any) -> None:
@@ -92,27 +94,49 @@ class GroupDelivery(Delivery):
                 await receiver.deliver([self._record(event.message)])
 
         app.agent(topic, name=self._topic)(hand_over)
-        _tell_of_partitions(app, receiver)
+        self._tell_of_partitions(app, receiver)
         app.on_rebalance_complete.connect(seek_then_flow)
         thread = app.consumer._thread
         thread.Worker = _QuietThread
         thread.on_crash = lambda *_, **__: None  # it would print to the terminal; `run` raises
         return app
 
+    def _tell_of_partitions(self, app: Any, receiver: Receiver) -> None:
+        generation = -2
+
+        async def assigned(_: Any, assigned: set[TP], **__: Any) -> None:
+            # Each rebalance makes a generation: unless we have missed one, nobody else had our partitions in between.
+            nonlocal generation
+            last, generation = generation, app.consumer_generation_id
+            partitions = {each.partition for each in assigned}
+            logger.info("assigned", group=self._group, partitions=sorted(partitions), generation=generation)
+            receiver.assigned(partitions, kept=generation == last + 1)
+
+        async def revoked(*_: Any, **__: Any) -> None:
+            await receiver.revoked()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LAST_COMMIT_S):
+                    await self._commit(app, receiver)
+
+        async def commit() -> None:
+            if not app.rebalancing:
+                await self._commit(app, receiver)
+
+        app.on_partitions_assigned.connect(assigned)
+        app.on_partitions_revoked.connect(revoked)
+        app.timer(COMMIT_S)(commit)
+
+    async def _commit(self, app: Any, receiver: Receiver) -> None:
+        """The positions of the receiver; faust's own way knows only what it has delivered."""
+        positions = receiver.positions()
+        offsets = {each: positions[each.partition] for each in app.consumer.assignment() if each.partition in positions}
+        if offsets:
+            await app.consumer._commit(offsets)
+
     def _record(self, said: Any) -> Record:
         headers = tuple((name, value or b"") for name, value in said.headers or ())
         received_ms = round(said.timestamp * 1000)
         return Record(self._topic, said.partition, said.offset, said.key, said.value or b"", headers, received_ms)
-
-    async def _commit(self, app: Any, receiver: Receiver) -> None:
-        """The positions of the receiver, now and then; faust's own way knows only what it has delivered."""
-        topic = self._settings.topic(self._topic)
-        committed: dict[TP, int] = {}
-        while True:
-            await asyncio.sleep(COMMIT_S)
-            positions = {TP(topic, partition): offset for partition, offset in receiver.positions().items()}
-            if positions != committed and not app.rebalancing and await app.consumer._commit(positions):
-                committed = positions
 
     def _error(self, error: BaseException | None) -> LogError:
         what = f"taking part in the group {self._group}"
@@ -136,34 +160,17 @@ async def seek_then_flow(app: Any, **_: Any) -> None:
     app.flow_control.resume()
 
 
-def _tell_of_partitions(app: Any, receiver: Receiver) -> None:
-    generation = -2
+class Assignor(StickyPartitionAssignor):  # type: ignore[misc]
+    """As even as can be, and few partitions move; faust's own leaves workers idle. Tables it need not know."""
 
-    async def assigned(_: Any, assigned: set[TP], **__: Any) -> None:
-        # Each rebalance makes a generation: unless we have missed one, nobody else had our partitions in between.
-        nonlocal generation
-        last, generation = generation, app.consumer_generation_id
-        partitions = {each.partition for each in assigned}
-        logger.info("assigned", group=app.conf.id, partitions=sorted(partitions), generation=generation)
-        receiver.assigned(partitions, kept=generation == last + 1)
+    @classmethod
+    def assigned_actives(cls) -> set[TP]:
+        return set()
 
-    async def revoked(*_: Any, **__: Any) -> None:
-        await receiver.revoked()
-
-    app.on_partitions_assigned.connect(assigned)
-    app.on_partitions_revoked.connect(revoked)
-
-
-class _Boot(BootStrategy):
-    """A consumer, and no producer or web server."""
-
-    enable_kafka_producer = False
-    enable_web = False
+    assigned_standbys = assigned_actives
 
 
 class _App(faust.App):
-    BootStrategy = _Boot
-
     async def on_first_start(self) -> None:
         """Without tables no folders are made for them."""
 
@@ -176,14 +183,8 @@ class _QuietThread(WorkerThread):
         self.daemon = True
 
     def run(self) -> None:
-        with suppress(Exception):
+        with suppress(Exception, asyncio.CancelledError):
             super().run()
-
-
-async def _stopped(app: Any) -> None:
-    with suppress(Exception):
-        async with asyncio.timeout(STOP_S):
-            await app.stop()
 
 
 def _credentials(settings: KafkaSettings) -> Credentials | None:
@@ -193,16 +194,3 @@ def _credentials(settings: KafkaSettings) -> Credentials | None:
         mechanism = settings.sasl_mechanism.value
         return SASLCredentials(username=user, password=password, ssl_context=context, mechanism=mechanism)
     return SSLCredentials(context) if context else None
-
-
-class _Structlog(logging.Handler):
-    def emit(self, record: logging.LogRecord) -> None:
-        logger.warning("kafka_client", of=record.name, said=record.getMessage())
-
-
-def _log_by_structlog() -> None:
-    """Warnings and errors of the clients, one line each and no traceback. What they say below that costs time."""
-    for name in ("faust", "mode", "aiokafka"):
-        client = logging.getLogger(name)
-        client.handlers, client.propagate = [_Structlog()], False
-        client.setLevel(logging.WARNING)
