@@ -15,6 +15,8 @@ import grpc
 import pytest
 from support.command import Service, caipan
 
+from caipan.query import ReadModelError
+from caipan.query.database import Database
 from caipan.v1.errors_pb2 import ERROR_CODE_LOG_UNAVAILABLE
 from caipan.v1.game_service_pb2 import GetGameRequest
 from caipan.v1.intake_service_pb2 import WAIT_LOG, WAIT_VERDICT
@@ -125,3 +127,11 @@ def test_a_start_on_a_full_disk_says_so(disk: Path) -> None:
     ballast.unlink()
     with Service(disk) as service:
         assert service.end() == (0, "")
+
+
+async def test_a_read_model_on_a_full_disk_says_so(disk: Path) -> None:
+    fill(disk)
+    with pytest.raises(ReadModelError) as caught:
+        async with Database(disk / "games.db"):
+            pass
+    assert str(caught.value) == f"{disk / 'games.db'}: {FULL}"

@@ -14,6 +14,7 @@ import pytest
 from support.command import Service, caipan
 
 from caipan.v1.game_service_pb2 import GetGameRequest, ListGamesRequest, WatchGameRequest
+from caipan.v1.mark_pb2 import RefereeMark
 from caipan.v1.operation_service_pb2 import GetStatusRequest
 
 from .games import Sent, games
@@ -45,9 +46,12 @@ def delete_outcomes(data: Path) -> None:
 def write_checkpoints_as_another_version(data: Path) -> None:
     """What they say could be read by this one, and would be wrong."""
     with closing(sqlite3.connect(data / "log.db")) as log, log:
-        marks = "topic = 'game-state' AND key = x''"
-        other = "CAST(json_set(CAST(value AS TEXT), '$.format', 'other') AS BLOB)"
-        assert log.execute(f"UPDATE state SET value = {other} WHERE {marks}").rowcount
+        marks = log.execute("SELECT rowid, value FROM state WHERE topic = 'game-state' AND key = x''").fetchall()
+        assert marks
+        for rowid, value in marks:
+            mark = RefereeMark.FromString(value)
+            mark.format = "other"
+            log.execute("UPDATE state SET value = ? WHERE rowid = ?", (mark.SerializeToString(), rowid))
         assert log.execute("UPDATE state SET value = x'' WHERE topic = 'game-state' AND key != x''").rowcount
 
 
@@ -105,6 +109,8 @@ async def answers_of(client: Client, sent: list[Sent]) -> list[bytes]:
     for partition in status.partitions:
         assert partition.folded == partition.events_end
         assert partition.served == partition.outcomes_end
+        for told_of_the_worker in ("worker", "since_ms", "takeover_ms"):
+            partition.ClearField(told_of_the_worker)
     return [*answers, status.SerializeToString()]
 
 

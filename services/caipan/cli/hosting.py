@@ -89,6 +89,9 @@ async def _host(hosted: Hosted, ready: Callable[[Bound], None]) -> None:
         log, judging_log = _logs(hosted)
         for each in {log, judging_log}:
             entered.push_async_callback(each.close)
+        on_kafka = is_on_kafka(hosted.log)
+        if not on_kafka:  # a file is there or it is not; for a cluster that is away all the rest waits
+            await log.open()
         judging = await entered.enter_async_context(asyncio.TaskGroup())
         facing = await _facing(hosted, log, entered)
         parts: list[_Part] = [*facing]
@@ -97,8 +100,8 @@ async def _host(hosted: Hosted, ready: Callable[[Bound], None]) -> None:
         if hosted.listen is not None:
             server, port = await entered.enter_async_context(_listening(hosted.listen, facing))
         answering = await entered.enter_async_context(asyncio.TaskGroup())
-        for each in {log, judging_log}:
-            await _open(each, insist=is_on_kafka(hosted.log))
+        for each in {log, judging_log} if on_kafka else ():
+            await _open(each)
         for service in facing:
             answering.create_task(service.run())
         if hosted.referee:
@@ -166,15 +169,13 @@ async def _listening(place: Place, facing: list[Gateway | Query]) -> AsyncIterat
         await server.stop(_GRACE_S)
 
 
-async def _open(log: EventLog, *, insist: bool) -> None:
-    """Opens a log; where ``insist`` says so, as often as it takes until it is there."""
+async def _open(log: EventLog) -> None:
+    """Opens a log as soon as it is there."""
     wait_s = _FIRST_WAIT_S
     while True:
         try:
             return await log.open()
         except LogUnavailable as error:
-            if not insist:
-                raise
             _log.warning("waiting for the log", error=str(error), again_in_s=wait_s)
         await asyncio.sleep(wait_s)
         wait_s = min(2 * wait_s, _LONGEST_WAIT_S)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import sqlite3
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -78,7 +80,7 @@ class Database:
         except schema.ForeignDatabase:
             reason = "this is no read model of caipan; choose another name"
         except (SQLAlchemyError, OSError) as error:
-            reason = f"{getattr(error, 'orig', None) or error}; check the disk, the permissions, and the name"
+            reason = _why(getattr(error, "orig", None) or error)
         raise ReadModelError(f"{self._name}: {reason}")
 
     def _open(self) -> None:
@@ -101,6 +103,15 @@ class Database:
         self._writer.shutdown()
         if hasattr(self, "_engine"):
             self._engine.dispose()
+
+
+def _why(error: BaseException) -> str:
+    """What a driver or the system raised, and what to do about it."""
+    # IOERR_SHMSIZE: no room for the index of the write-ahead log
+    no_room = getattr(error, "sqlite_errorcode", 0) in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE)
+    if no_room or getattr(error, "errno", 0) == errno.ENOSPC:
+        return "the disk is full; free some space and try again"
+    return f"{error}; check the disk, the permissions, and the name"
 
 
 def _prepare_sqlite(connection: Any, _: object) -> None:
