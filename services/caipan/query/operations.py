@@ -34,6 +34,7 @@ PEOPLE = "people"
 
 QUARANTINE_PAGE = 100
 _LOG_S = 10.0  # a cluster that is away is told before the operator's patience ends
+_MARK_S = 2.0  # a worker that died within a checkpoint keeps its mark from readers for a while
 
 
 class Operations(OperationServiceServicer):
@@ -51,8 +52,8 @@ class Operations(OperationServiceServicer):
         status = pb.GetStatusResponse(version=version("caipan"), **counts._asdict())
         try:
             async with asyncio.timeout(_LOG_S):
-                for partition in range(self._log.partitions(OUTCOMES)):
-                    mark = await self._mark(partition)
+                partitions = range(self._log.partitions(OUTCOMES))
+                for partition, mark in enumerate(await asyncio.gather(*map(self._mark, partitions))):
                     status.partitions.append(await self._partition(partition, here.get(partition), mark))
                     status.stopped.extend(mark.stopped)
         except (LogError, TimeoutError) as error:
@@ -90,10 +91,10 @@ class Operations(OperationServiceServicer):
 
     async def _mark(self, partition: int) -> RefereeMark:
         """What the referee of a partition tells with its checkpoints; empty where nothing is known here."""
-        value = await self._log.get(STATE, MARK_KEY, partition)
         try:
-            return RefereeMark.FromString(value or b"")
-        except DecodeError:
+            async with asyncio.timeout(_MARK_S):
+                return RefereeMark.FromString(await self._log.get(STATE, MARK_KEY, partition) or b"")
+        except (TimeoutError, DecodeError):
             return RefereeMark()
 
     async def _partition(self, partition: int, cursor: reading.Cursor | None, mark: RefereeMark) -> pb.PartitionStatus:
