@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gc
 
-from bench import core, service
+from support.kafka import KafkaMissing
+
+from bench import core, kafka, service
 from bench.report import table
 
 
@@ -14,6 +16,13 @@ def main() -> None:
     print(table(core.figures()))
     print("service: one process, the embedded log, gRPC on loopback")
     print(table(service.figures()))
+    print("kafka: a process for each service, a broker of its own")
+    try:
+        for figures in kafka.figures():
+            print(table(figures), flush=True)
+    except KafkaMissing as reason:
+        print(f"  LEFT OUT: {', '.join(kafka.PARTS)}: Kafka cannot run here: {reason}")
 
 
-main()
+if __name__ == "__main__":
+    main()

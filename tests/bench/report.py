@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 
@@ -12,8 +13,8 @@ class Figure(NamedTuple):
     value: str
     yardstick: str
     measured: float
-    goal: float
-    at_most: bool  # the goal is an upper bound
+    goal: float = math.nan  # without one it is only told
+    at_most: bool = False  # the goal is an upper bound
 
     @property
     def met(self) -> bool:
@@ -26,7 +27,9 @@ def table(figures: list[Figure]) -> str:
     lines = []
     for figure in figures:
         sign = "<=" if figure.at_most else ">="
-        goal = f"{figure.measured:.3g} (goal {sign} {figure.goal:g})"
-        mark = "ok" if figure.met else "MISSED"
-        lines.append(f"  {figure.name:<46} {figure.value:>16}  {figure.yardstick:>26}  {goal:>26}  {mark}")
+        goal, mark = f"(goal {sign} {figure.goal:g})", "ok" if figure.met else "MISSED"
+        if math.isnan(figure.goal):
+            goal, mark = "(no goal)", "-"
+        told = f"{figure.measured:.3g} {goal}"
+        lines.append(f"  {figure.name:<46} {figure.value:>18}  {figure.yardstick:>28}  {told:>26}  {mark}")
     return "\n".join(lines)

@@ -20,6 +20,8 @@ from caipan.eventlog.embedded import EmbeddedLog
 from caipan.query import Query, ReadModelError, schema
 from caipan.v1 import operation_service_pb2 as pb
 from caipan.v1.facts_pb2 import StonePlaced
+from caipan.v1.game_service_pb2 import GetGameRequest, ListGamesRequest, ListOutcomesRequest, WatchGameRequest
+from caipan.v1.game_service_pb2_grpc import GameServiceStub
 
 
 @pytest.fixture
@@ -81,6 +83,39 @@ async def test_a_deleted_read_model_is_built_again_with_the_same_answers(
     async with Reader(log, database) as reader:
         assert await everything(reader) == before
     assert len(before[0]) == 23
+
+
+async def test_a_replica_that_has_not_caught_up_denies_no_game(log: EventLog, written: Written, tmp_path: Path) -> None:
+    play = Play(9).moves("B E5, W E4")
+    async with Reader(log, tmp_path / "first.db") as first:
+        await written(play)
+        await first.settled()
+        (snapshot,) = await take(first.watch("game"), 1)
+    await written(play.moves("B D4"))
+    late = Reader(log, tmp_path / "late.db")
+    async with late.query:  # which does not follow the log yet
+        late.query.register(late.server)
+        late.port = await late.server.start("127.0.0.1", 0)
+        async with late.connect() as channel:
+            stub = GameServiceStub(channel)
+            resumed = WatchGameRequest(game_id="game", resume_token=snapshot.resume_token)
+            for call in (
+                stub.GetGame(GetGameRequest(game_id="game")),
+                stub.GetGame(GetGameRequest(game_id="game", min_seq=1), timeout=0.5),
+                stub.ListOutcomes(ListOutcomesRequest(game_id="game")),
+                stub.ListGames(ListGamesRequest()),
+                stub.WatchGame(WatchGameRequest(game_id="game")).read(),
+                stub.WatchGame(resumed, timeout=0.5).read(),
+            ):
+                assert code(await refused(call)) == "CATCHING_UP"
+            waiting = stub.WatchGame(resumed)
+            late.following = asyncio.create_task(late.query.run())
+            assert [update.outcome for update in await take(waiting, 1)] == play.outcomes[-1:]
+            await late.query.ready.wait()
+            assert len((await stub.ListGames(ListGamesRequest())).games) == 1
+            assert code(await refused(stub.GetGame(GetGameRequest(game_id="no-such")))) == "GAME_UNKNOWN"
+            await late.stop_following()
+        await late.server.stop(None)
 
 
 async def test_another_schema_version_is_built_again_and_says_so(
