@@ -1,7 +1,6 @@
 """The yardstick of a worker: a plain faust agent with faust's defaults, one send and one table write for each event.
 
-Run as ``python -m bench.kafka_plain BOOTSTRAP SOURCE TARGET PARTITIONS FOLDER``; what it has answered it does not
-answer again when it is started again.
+Run as ``python -m bench.kafka_plain BOOTSTRAP SOURCE TARGET PARTITIONS FOLDER``; it reads SOURCE from its beginning.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import faust
 
 def main(bootstrap: str, source: str, target: str, partitions: str, folder: str) -> None:
     """Runs until it is stopped."""
-    app = faust.App("bench-plain", broker=f"kafka://{bootstrap}", topic_partitions=int(partitions), datadir=folder)
+    app = faust.App(f"{target}-agent", broker=f"kafka://{bootstrap}", topic_partitions=int(partitions), datadir=folder)
     events = app.topic(source, key_serializer="raw", value_serializer="raw")
     answers = app.topic(target, key_serializer="raw", value_serializer="raw")
     seen = app.Table("seen", key_type=bytes, default=int)

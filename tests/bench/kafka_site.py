@@ -49,21 +49,19 @@ async def append_all(log: KafkaLog, topic: str, records: Sequence[NewRecord]) ->
         await log.append(topic, records[start : start + _AT_ONCE])
 
 
-async def ends(log: KafkaLog, topic: str) -> list[int]:
-    """Of each partition."""
-    return [await log.end(topic, partition) for partition in range(log.partitions(topic))]
-
-
-async def grown(log: KafkaLog, topic: str, before: Sequence[int], count: int) -> None:
-    """Waits until so many records stand in a topic beyond the ends it had before."""
+async def grown(log: KafkaLog, topic: str, count: int) -> None:
+    """Waits until so many records stand in a topic."""
     async with asyncio.timeout(_END_S):
-        while sum(await ends(log, topic)) < sum(before) + count:  # noqa: ASYNC110 - Kafka tells nobody
+        while sum(await _ends(log, topic)) < count:  # noqa: ASYNC110 - Kafka tells nobody
             await asyncio.sleep(_LOOK_S)
 
 
-async def growing_s(log: KafkaLog, topic: str, before: Sequence[int]) -> float:
-    """The time from the first record beyond these ends to the last one, by the clock of the broker."""
-    spans = [range(*span) for span in zip(before, await ends(log, topic), strict=True)]
-    places = [(at, offset) for at, span in enumerate(spans) if span for offset in (span[0], span[-1])]
+async def growing_s(log: KafkaLog, topic: str) -> float:
+    """The time from the first record of a topic to the last one, by the clock of the broker."""
+    places = [(at, offset) for at, end in enumerate(await _ends(log, topic)) if end for offset in (0, end - 1)]
     times_ms = [(await log.read(topic, partition, offset, 1))[0].timestamp_ms for partition, offset in places]
     return (max(times_ms) - min(times_ms)) / 1000
+
+
+async def _ends(log: KafkaLog, topic: str) -> list[int]:
+    return [await log.end(topic, partition) for partition in range(log.partitions(topic))]

@@ -15,7 +15,7 @@ from pathlib import Path
 from support.fleet import Fleet
 from support.kafka import Broker
 
-from bench.kafka_site import EVENTS, OUTCOMES, append_all, ends, growing_s, grown, new_log, real_events
+from bench.kafka_site import EVENTS, OUTCOMES, append_all, growing_s, grown, new_log, real_events
 from bench.report import Figure
 from caipan.eventlog import NewRecord
 from caipan.eventlog.kafka import KafkaLog, KafkaSettings
@@ -28,13 +28,13 @@ _ANSWERS = "tournament-outcomes"  # of the plain agent: a topic like game-outcom
 
 async def figures(broker: Broker, folder: Path) -> list[Figure]:
     """The figure of a worker."""
-    settings = await new_log(broker, "worker", PARTITIONS)
     judged, plain = [], []
-    async with KafkaLog(settings, batches=True) as log:
-        for number in range(ROUNDS):
-            events = real_events(f"round-{number}", GAMES)
-            judged.append(await _judged(log, folder / "worker", events))
-            plain.append(await _answered(log, folder / "plain", len(events)))
+    for number in range(ROUNDS):
+        name = f"worker-{number}"
+        events = real_events(name, GAMES)
+        async with KafkaLog(await new_log(broker, name, PARTITIONS), batches=True) as log:
+            judged.append(await _judged(log, folder / name, events))
+            plain.append(await _answered(log, folder / f"{name}-plain", len(events)))
     best, yardstick = max(judged), max(plain)
     name = "one worker on Kafka, events/s"
     return [Figure(name, f"{best:,.0f}", f"plain faust {yardstick:,.0f}/s", best / yardstick, 2.5, False)]
@@ -42,23 +42,21 @@ async def figures(broker: Broker, folder: Path) -> list[Figure]:
 
 async def _judged(log: KafkaLog, folder: Path, events: Sequence[NewRecord]) -> float:
     """Events a second by a worker that finds them all there when it is ready: they come as to one that is overrun."""
-    before = await ends(log, OUTCOMES)
     with Fleet(log.settings, folder) as fleet:
         (worker,) = await asyncio.to_thread(fleet.start, "referee")
         worker.pause()
         await append_all(log, EVENTS, events)
         worker.go_on()
-        await grown(log, OUTCOMES, before, len(events))
+        await grown(log, OUTCOMES, len(events))
         await asyncio.to_thread(worker.stop)
-    return len(events) / await growing_s(log, OUTCOMES, before)
+    return len(events) / await growing_s(log, OUTCOMES)
 
 
 async def _answered(log: KafkaLog, folder: Path, events: int) -> float:
-    """Events a second by the plain agent, that answers what it has not answered yet."""
-    before = await ends(log, _ANSWERS)
+    """Events a second by the plain agent, that finds them there too."""
     with _plain(log.settings, folder):
-        await grown(log, _ANSWERS, before, events)
-    return events / await growing_s(log, _ANSWERS, before)
+        await grown(log, _ANSWERS, events)
+    return events / await growing_s(log, _ANSWERS)
 
 
 @contextmanager

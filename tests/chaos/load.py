@@ -66,6 +66,8 @@ class Seen:
 class Client:
     """Connections with the rights of a recorder: to a service, or to a gateway and, ``reading``, to a query."""
 
+    patience_s = CALL_S  # of an append
+
     def __init__(
         self,
         address: str,
@@ -97,7 +99,10 @@ class Client:
     async def append(self, events: Sequence[Event], wait: Wait.ValueType = WAIT_VERDICT) -> Sequence[Appended]:
         """One call. Raises AioRpcError."""
         response: AppendEventsResponse = await self.intake.AppendEvents(
-            AppendEventsRequest(events=events, wait=wait), timeout=CALL_S, metadata=self._metadata, wait_for_ready=True
+            AppendEventsRequest(events=events, wait=wait),
+            timeout=self.patience_s,
+            metadata=self._metadata,
+            wait_for_ready=True,
         )
         for event, result in zip(events, response.results, strict=True):
             assert result.event_id == event.event_id

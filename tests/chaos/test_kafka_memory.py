@@ -39,7 +39,7 @@ TOGETHER = 20  # looks
 KB_A_GAME = 2.5  # of which 0.3 are what a worker needs to find the game again
 SHORT, LONG = (3, 8), (100, 300)  # events of a game
 LONG_ONES = 200  # one game of so many
-LATER = 1500  # games, until one that is not finished goes on: by then it has left memory
+GO_ON, LATER = 10, 1500  # one game of so many goes on, so many games later: by then it has left memory
 ID = b"game-00000"
 
 WAVES_BEFORE, WAVES_AFTER = 10, 60
@@ -90,7 +90,7 @@ def mean_of(samples: Sequence[Sample]) -> Sample:
 
 
 class Hall:
-    """Games without end, as they stand in the log: most are short; half of them end, the others go on much later."""
+    """Games without end, as they stand in the log: most are short; half of them end, some others go on much later."""
 
     def __init__(self, random: Random) -> None:
         self.opened = 0
@@ -107,11 +107,11 @@ class Hall:
             begun, rest = real[:count], real[count : count + 3]
             if self.opened % 2:
                 begun.append(resigned(begun))
-            else:
+            elif self.opened % GO_ON == 0:
                 unfinished.append((game_id, rest))
             self.opened += 1
             yield from records_of(game_id, begun)
-            if len(unfinished) > LATER // 2:
+            if len(unfinished) > LATER // GO_ON:
                 yield from records_of(*unfinished.popleft())
 
 

@@ -42,8 +42,7 @@ async def test_a_replica_whose_read_model_is_deleted_under_load_tells_the_same_a
         ):
             tokens: dict[str, list[str]] = {}
             for _ in range(DELETIONS):
-                enough = len(load.seen.acknowledged) + ENOUGH
-                await until(lambda enough=enough: len(load.seen.acknowledged) > enough)
+                await further(load.seen)
                 for client in (at_whole, at_broken):
                     game_id, token = await token_of(client, load.seen.games)
                     tokens.setdefault(game_id, []).append(token)
@@ -64,6 +63,12 @@ async def test_a_replica_whose_read_model_is_deleted_under_load_tells_the_same_a
             member.stop()
     print(f"{len(chains)} games, {seen.resumed} streams were taken up again")
     assert seen.resumed, "nobody watched the replica that was killed"
+
+
+async def further(seen: Seen) -> None:
+    """Waits until enough more events are acknowledged."""
+    stood = len(seen.acknowledged)
+    await until(lambda: len(seen.acknowledged) > stood + ENOUGH)
 
 
 def delete_read_model(folder: Path) -> None:

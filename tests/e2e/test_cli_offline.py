@@ -166,7 +166,7 @@ def test_many_files_show_their_progress_on_a_terminal(record: Path) -> None:
         (["game.sgf", "--dead", "I3"], "'I3' is no point"),
         (["game.sgf", "--dead", "D26"], "'D26' is no point"),
         (["game.sgf", "game.sgf", "--dead", ""], "give one file"),
-        (["game.sgf", "--edition", "XX1"], "use one of: CN2002"),
+        (["game.sgf", "--edition", "XX1"], "unknown edition 'XX1'; use one of:"),
         (["game.sgf", "--komi-qz", "4001"], "less than or equal to 4000"),
         ([], "Missing argument"),
     ],

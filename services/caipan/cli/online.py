@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from caipan.cli.console import CommandError, print_json, printable, say_error, stdout
+from caipan.cli.ctrl_c import until_ctrl_c
 from caipan.cli.lines import Line, read_lines
 from caipan.cli.options import ADDRESS, DATA, Address, AsJson, Data, Token, WaitFor
 from caipan.cli.words import details_of, outcome_of
@@ -82,12 +83,10 @@ def stream(
     service = connect(address)
     for_log = WAIT_LOG if wait is WaitFor.LOG else WAIT_VERDICT
     events = EventStream(service, lambda: token_for(token, data), for_log, read_lines(file), str(file))
-    try:
-        for appended in events.results():
-            tell_appended(appended, json)
-    except KeyboardInterrupt:
-        if unanswered := events.unanswered():
-            raise CommandError(f"{file}: interrupted; {unanswered}; send those again") from None
+    for appended in until_ctrl_c(events.results()):
+        tell_appended(appended, json)
+    if unanswered := events.unanswered():
+        raise CommandError(f"{file}: interrupted; {unanswered}; send those again")
 
 
 def _batches(lines: list[Line]) -> Iterator[list[Line]]:
@@ -164,15 +163,12 @@ def watch(
     A stream that breaks is taken up again where it was. With --json each line is what the service sent.
     """
     service = connect(address)
-    try:
-        updates = _from_start(service, game) if from_start else service.watch(game)
-        if json:
-            for update in updates:
-                print_json(update)
-        else:
-            _draw(updates)
-    except KeyboardInterrupt:
-        pass
+    updates = until_ctrl_c(_from_start(service, game) if from_start else service.watch(game))
+    if json:
+        for update in updates:
+            print_json(update)
+    else:
+        _draw(updates)
 
 
 def _from_start(service: Service, game: str) -> Iterator[WatchGameResponse]:

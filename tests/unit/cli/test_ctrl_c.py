@@ -1,0 +1,67 @@
+"""Waiting for others until Ctrl-C."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from threading import Event, Timer
+
+import pytest
+
+from caipan.cli.ctrl_c import until_ctrl_c
+
+LONG_S = 60.0
+
+
+def press() -> None:
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def one_then_nothing() -> Iterator[int]:
+    yield 1
+    Event().wait(LONG_S)
+
+
+def test_items_come_in_their_order_and_end() -> None:
+    assert list(until_ctrl_c(range(1000))) == list(range(1000))
+
+
+def test_an_error_is_raised_behind_what_came_before_it() -> None:
+    def failing() -> Iterator[int]:
+        yield 1
+        raise OSError("away")
+
+    taken = until_ctrl_c(failing())
+    assert next(taken) == 1
+    with pytest.raises(OSError, match="away"):
+        next(taken)
+
+
+def test_ctrl_c_ends_the_wait_behind_what_came_before_it() -> None:
+    timer = Timer(0.2, press)
+    timer.start()
+    assert list(until_ctrl_c(one_then_nothing())) == [1]
+    timer.join()
+
+
+def test_ctrl_c_while_an_item_is_printed_raises_nothing_and_a_second_one_does() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    taken = until_ctrl_c(one_then_nothing())
+    next(taken)
+    press()
+    with pytest.raises(KeyboardInterrupt):
+        press()
+    assert list(taken) == []
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_ctrl_c_in_a_finalizer_is_not_lost() -> None:
+    class Pressing:
+        def __del__(self) -> None:
+            press()
+
+    taken = until_ctrl_c(one_then_nothing())
+    next(taken)
+    Pressing()
+    assert list(taken) == []
