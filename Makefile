@@ -8,7 +8,7 @@ KAFKA := cd tests && ../$(BIN)/python -m support.kafka
 KAFKA_DIR ?= build/kafka/node
 KAFKA_PORT ?= 0
 
-.PHONY: help setup run demo test test-outages kafka-up kafka-down kafka-fetch check format proto proto-fresh breaking bench golden lock clean
+.PHONY: help setup run demo test kafka-up kafka-down kafka-fetch check format proto proto-fresh breaking bench golden lock clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -29,14 +29,8 @@ run: setup ## the service on this machine: gRPC on 127.0.0.1:50051, its log in .
 demo: setup ## starts a service, sends a real game with an incident, shows what comes of it
 	@$(BIN)/caipan demo
 
-# Brokers, gateways and queries that go away, floods of events: minutes of waiting on purpose, so apart from the rest.
-OUTAGES := $(wildcard tests/chaos/test_kafka_[acmpq]*.py) tests/chaos/test_kafka_gateway.py
-
-test: setup ## all tests but those of test-outages
-	@$(BIN)/pytest -n 2 tests $(OUTAGES:%=--ignore=%)
-
-test-outages: setup ## tests of Kafka and services going away, poison, memory; needs Java and Maven
-	@$(BIN)/pytest -n 2 $(OUTAGES)
+test: setup ## all tests; those on Kafka need Java and Maven
+	@$(BIN)/pytest -n 2 tests
 
 kafka-up: setup ## a Kafka to develop with, in the background; tells its address (KAFKA_PORT=9092 fixes the port)
 	@$(KAFKA) up --folder "$(abspath $(KAFKA_DIR))" --port $(KAFKA_PORT)
