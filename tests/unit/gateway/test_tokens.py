@@ -39,7 +39,7 @@ CLAIMS: dict[str, Any] = {
     "games": ["g1"],
     "tournaments": ["T1"],
     "iat": NOW,
-    "exp": NOW + 600,
+    "exp": NOW + 6 * 3600,  # this module may be read long before its tests run
 }
 WHOLE = Identity("p-wang", (ROLE_ARBITER, ROLE_CHIEF), frozenset({"g1"}), frozenset({"T1"}))
 
