@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 from support.boards import play_on_wall
 from support.events import actor, t
-from support.play import Play, arbiter
+from support.play import Play, arbiter, refereed
 
 from caipan.v1 import facts_pb2 as facts
+from caipan.v1 import rulings_pb2 as rl
 from caipan.v1.rulings_pb2 import AppealDecided, RulingDecided
 
 
@@ -166,6 +167,15 @@ def resignation() -> Play:
     return play.resign("W", by=actor("PLAYER", "wang")).resign("B").stone("B", "K10").pass_("W")
 
 
+def rulings() -> Play:
+    """Cases ruled, dismissed, refused and stale; a turn lost; the second warning of both at once."""
+    play = refereed().moves("B Q16, W D4, B Q3, B D17").rule("VOID_AND_WARN", role="RECORDER").rule("VOID_AND_TURN")
+    play.rule("VOID_AND_WARN", "CN2002 17.2").moves("W C14, B C3, B C5").rule("DISMISS").moves("W K10, W K11")
+    play.stone("B", "T1").rule("VOID_AND_WARN", case_revision=1).rule("VOID_AND_WARN")
+    both = [rl.Effect(warn=rl.Warn(player=side)) for side in (1, 2)]
+    return play.rule("OTHER", "CN2002 30.6", case="", role="CHIEF", effects=both).rule("BOTH_LOSE", role="CHIEF")
+
+
 SCENARIOS: dict[str, Callable[[], Play]] = {
     scenario.__name__: scenario
     for scenario in (
@@ -184,5 +194,6 @@ SCENARIOS: dict[str, Callable[[], Play]] = {
         free_handicap,
         dispute,
         resignation,
+        rulings,
     )
 }

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from caipan.rules import docket
 from caipan.rules.game import Game, Judged, Past, read_event
 from caipan.v1 import facts_pb2 as facts
 from caipan.v1 import outcome_pb2 as pb
+from caipan.v1 import rulings_pb2 as rl
 from caipan.v1.common_pb2 import Actor
 from caipan.v1.event_pb2 import Event
 from support.events import LETTERS, SEATS, START_MS, actor, event, field_of, found, opened, status_of
@@ -170,6 +172,26 @@ class Play:
         said = facts.RecordCorrected(ref=ref, kind=f"KIND_{kind}", fact=fact, reason="a slip")
         return self.say(said, **about)
 
+    # Arbiters
+
+    def rule(
+        self,
+        option: str,
+        clause: str = "",
+        *,
+        case: str | None = None,
+        role: str = "ARBITER",
+        person: str = "",
+        effects: Sequence[rl.Effect] = (),
+        **said: Any,
+    ) -> Play:
+        """A ruling on the last open case, or on ``case`` ("" = on no case)."""
+        named = (list(self.game.table.cases) or [""])[-1] if case is None else case
+        fact = rl.RulingDecided(
+            case_id=named, clause=clause, option=option, role=f"ROLE_{role}", effects=effects, reason="seen", **said
+        )
+        return self.say(fact, source="tablet", by=actor(role, person))
+
     # The end in one call
 
     def end(self, *dead: str) -> Play:
@@ -207,6 +229,31 @@ class Play:
         """The only finding of the last event."""
         (only,) = self.verdict.findings
         return only
+
+    @property
+    def options(self) -> dict[str, list[str]]:
+        """What the last open case lists, by clause key."""
+        case = docket.tell(self.game.table, list(self.game.table.cases.values())[-1])
+        return {candidate.key: [option.name for option in candidate.options] for candidate in case.candidates}
+
+    @property
+    def cases(self) -> list[str]:
+        """The cases of the last event, as "OPEN CN2002 17.2"."""
+        told = []
+        for case in self.verdict.cases:
+            clauses = " ".join(candidate.clause for candidate in case.candidates)
+            told.append(f"{pb.CaseStatus.Name(case.status).removeprefix('CASE_STATUS_')} {clauses}".strip())
+        return told
+
+    @property
+    def warnings(self) -> tuple[int, int]:
+        """Of Black and of White."""
+        by_side = {count.side: count.warnings for count in self.verdict.penalties}
+        return by_side.get(SEATS["B"], 0), by_side.get(SEATS["W"], 0)
+
+    @property
+    def reason(self) -> str:
+        return self.verdict.reason
 
     @property
     def turn(self) -> str:
@@ -275,6 +322,11 @@ def corrected(fact: Any, player: str = "") -> facts.CorrectedFact:
     getattr(made, field_of(fact)).SetInParent()
     getattr(made, field_of(fact)).CopyFrom(fact)
     return made
+
+
+def refereed(size: int = 0, **how: Any) -> Play:
+    """A game with an arbiter and a chief."""
+    return Play(size, officials=[("arbiter", "ARBITER"), ("chief", "CHIEF")], **how)
 
 
 def arbiter(person: str = "arbiter") -> Actor:

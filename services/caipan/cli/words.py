@@ -5,13 +5,17 @@ from __future__ import annotations
 from caipan.cli.console import printable
 from caipan.rules.edition import edition, edition_ids
 from caipan.rules.points import DEFAULT_SIZE
-from caipan.v1.common_pb2 import COLOR_BLACK, COLOR_WHITE
+from caipan.v1.common_pb2 import COLOR_BLACK, COLOR_WHITE, Role
 from caipan.v1.event_pb2 import EventType
 from caipan.v1.outcome_pb2 import (
+    CASE_STATUS_OPEN,
     RESULT_HOW_COUNT,
     STATUS_DUPLICATE,
     STATUS_FOLDED,
     STATUS_PARKED,
+    Candidate,
+    Case,
+    CaseStatus,
     Finding,
     FindingKind,
     Phase,
@@ -57,6 +61,7 @@ _SENTENCES = {
     "passes_do_not_end": "two passes do not end a game here",
     "invalid_setup": "set-up stones that cannot stand were left out: {points}",
     "not_ended": "{side} names dead stones before the end",
+    "both_at_limit": "the warning that loses the game came to both at once",
 }
 
 
@@ -164,9 +169,27 @@ def standing_of(verdict: Verdict) -> str:
     return f"move {verdict.move_number}, {SIDES.get(verdict.turn, 'nobody')} to move{open_stones}"
 
 
+def case_of(case: Case) -> str:
+    """A case in one line: what it is about and what it lists, or how it was closed."""
+    about = f"case {case.case_id}"
+    if case.status != CASE_STATUS_OPEN:
+        how = f": {printable(case.option)} under {printable(case.clause)}" if case.option else ""
+        return f"{about} {name_of(CaseStatus.Name(case.status), 'CASE_STATUS_').replace('_', ' ')}{how}"
+    side = f" against {SIDES[case.side]}" if case.side in SIDES else ""
+    return f"{about}{side}: {'; '.join(map(_candidate, case.candidates))}"
+
+
+def _candidate(candidate: Candidate) -> str:
+    options = ", ".join(
+        f"{option.name} ({name_of(Role.Name(option.required_role), 'ROLE_')})" for option in candidate.options
+    )
+    return f"{candidate.key}: {options}"
+
+
 def details_of(verdict: Verdict) -> list[str]:
     """The further lines on an outcome: its findings, and what it changed in earlier verdicts."""
     lines = [f"! {sentence_of(finding)}" for finding in verdict.findings]
+    lines += [f"? {case_of(case)}" for case in verdict.cases]
     for revision in verdict.revised:
         if not revision.HasField("after"):
             lines.append(f"~ {revision.seq} did not happen")

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from caipan.rules.points import BLACK, SEATS
 from caipan.v1 import outcome_pb2 as pb
+from caipan.v1.checkpoint_pb2 import CaseMemory
 from caipan.v1.common_pb2 import COLOR_UNSPECIFIED
 from caipan.v1.event_pb2 import Event
 
@@ -31,6 +32,7 @@ class Act:
         "added_white",
         "at_ms",
         "before",
+        "cases",
         "caused_by",
         "digest",
         "event",
@@ -61,6 +63,8 @@ class Act:
         self.removed: Sequence[str] = ()
         # What few acts bring: fields of the verdict.
         self.extra: dict[str, Any] | None = None
+        # Cases that it opened, changed or closed.
+        self.cases: Sequence[CaseMemory] = ()
         # The arrangement before the act, where more than its stone and captures changed.
         self.before: bytes | None = None
         self.event = event
@@ -96,6 +100,11 @@ class Act:
         """The event changes nothing, for this reason."""
         self.status = status
         self.tell(reason=reason)
+
+    def touch(self, case: CaseMemory) -> None:
+        """The act opened, changed or closed a case."""
+        if all(touched is not case for touched in self.cases):
+            self.cases = [*self.cases, case]
 
     def tell(self, **fields: Any) -> None:
         """Further fields of the verdict."""

@@ -1,26 +1,16 @@
-"""A game's fold as bytes and back: ``load(save(game))`` goes on exactly as ``game`` would.
-
-The board is not stored: it is the set-up and the moves. Keys of positions are computed again; units are joined again.
-"""
+"""A game's fold as bytes and back: ``load(save(game))`` goes on exactly as ``game`` would."""
 
 from __future__ import annotations
 
-import struct
 from collections import deque
-from collections.abc import Iterable
 
-from caipan.rules.board import Board
 from caipan.rules.corrections import Correction, Overlay
 from caipan.rules.delivery import Delivery, Known, Parked, Source
-from caipan.rules.edition import edition
 from caipan.rules.game import Game, Past
 from caipan.rules.gametime import GameTime
-from caipan.rules.history import History
-from caipan.rules.points import BLACK, DEFAULT_SIZE, WHITE, other
-from caipan.rules.table import Hand, Provisional, Table
+from caipan.rules.table_memory import load_table, save_table
 from caipan.v1 import checkpoint_pb2 as pb
 from caipan.v1.event_pb2 import Event
-from caipan.v1.facts_pb2 import Official
 
 
 def save(game: Game) -> bytes:
@@ -43,7 +33,7 @@ def save(game: Game) -> bytes:
         ],
         orphans=[pb.LoggedEvent(value=orphan.value, offset=orphan.offset) for orphan in game.orphans],
         corrections=[pb.CorrectionMemory(event_id=event_id, said=said) for event_id, said in game.corrections],
-        table=_save_table(game.table) if game.table is not None else None,
+        table=save_table(game.table) if game.table is not None else None,
     )
     return saved.SerializeToString(deterministic=True)
 
@@ -57,7 +47,7 @@ def load(data: bytes) -> Game:
     game.orphans = [Past(orphan.value, orphan.offset) for orphan in saved.orphans]
     game.corrections = [Correction(memory.event_id, memory.said) for memory in saved.corrections]
     if saved.HasField("table"):
-        table = _load_table(saved.table)
+        table = load_table(saved.table)
         game.take_state(table)
         if game.corrections:
             game.overlay, game.heard = Overlay(game.corrections), GameTime()
@@ -119,90 +109,3 @@ def _load_delivery(saved: pb.GameCheckpoint) -> Delivery:
 def _load_parked(logged: pb.LoggedEvent) -> Parked:
     event = Event.FromString(logged.value)
     return Parked(event.source_seq, event.at_ms, event.event_id, logged.value, logged.offset)
-
-
-def _save_table(table: Table) -> pb.TableCheckpoint:
-    history = table.history
-    return pb.TableCheckpoint(
-        opened=table.opened,
-        setup=history.setup,
-        setup_turn=history.setup_turn,
-        moves=bytes(history.moves),
-        captures=[pb.Captures(move=move, points=_pack(points)) for move, points in history.captures.items()],
-        history_digest=history.digest,
-        turn=table.turn,
-        phase=table.phase,
-        passes=table.passes,
-        proposer=table.proposer,
-        handicap_left=table.handicap_left,
-        provisional=[
-            pb.ProvisionalStone(
-                point=stone.index,
-                colour=stone.colour,
-                player=stone.player,
-                captured=_pack(stone.captured),
-                moving_is_takeback=stone.moving_is_takeback,
-            )
-            for stone in table.provisional
-        ],
-        due=_pack(sorted(table.due)),
-        due_from=table.due_from,
-        left=_pack(sorted(table.left)),
-        lifted_black=_pack(sorted(point for point, side in table.lifted.items() if side == BLACK)),
-        lifted_white=_pack(sorted(point for point, side in table.lifted.items() if side != BLACK)),
-        missing=_pack(sorted(table.missing)),
-        moved_at_ms=table.moved_at_ms,
-        unpressed=_save_hand(table.unpressed) if table.unpressed is not None else None,
-        early=[_save_hand(hand) for hand in table.early.values()],
-        dead=[pb.DeadMemory(side=side, points=_pack(sorted(points))) for side, points in table.dead.items()],
-        result=table.result,
-        colours=table.colours,
-        officials=[Official(person=person, role=role) for person, role in sorted(table.officials)],
-    )
-
-
-def _load_table(saved: pb.TableCheckpoint) -> Table:
-    size = saved.opened.size or DEFAULT_SIZE
-    history = History(size, saved.setup, saved.setup_turn)
-    captures = {capture.move: _unpack(capture.points) for capture in saved.captures}
-    history.restore(saved.moves, captures, saved.history_digest)
-    board = Board.from_cells(size, history.cells(history.length))
-    table = Table(saved.opened, edition(saved.opened.pins.regulations.edition), board, saved.turn, history)
-    table.captured = history.captured()
-    for stone in saved.provisional:
-        captured = _unpack(stone.captured)
-        board.play(stone.point, stone.colour)
-        table.captured[other(stone.colour)] += len(captured)
-        kept = Provisional(stone.point, stone.colour, stone.player, captured, board.key, stone.moving_is_takeback)
-        table.provisional = (*table.provisional, kept)
-    table.phase, table.passes, table.proposer = saved.phase, saved.passes, saved.proposer
-    table.handicap_left = saved.handicap_left
-    table.due, table.due_from = frozenset(_unpack(saved.due)), saved.due_from
-    table.left = frozenset(_unpack(saved.left))
-    table.lifted = dict.fromkeys(_unpack(saved.lifted_black), BLACK) | dict.fromkeys(_unpack(saved.lifted_white), WHITE)
-    table.missing, table.moved_at_ms = frozenset(_unpack(saved.missing)), saved.moved_at_ms
-    table.unpressed = _load_hand(saved.unpressed) if saved.HasField("unpressed") else None
-    table.early = {hand.player: _load_hand(hand) for hand in saved.early}
-    table.dead = {memory.side: frozenset(_unpack(memory.points)) for memory in saved.dead}
-    table.result = saved.result if saved.HasField("result") else None
-    officials = frozenset((official.person, official.role) for official in saved.officials)
-    table.name(officials, saved.colours if saved.HasField("colours") else None)
-    return table
-
-
-def _save_hand(hand: Hand) -> pb.HandMemory:
-    player, at_ms, source = hand
-    return pb.HandMemory(player=player, at_ms=at_ms, source=source)
-
-
-def _load_hand(saved: pb.HandMemory) -> Hand:
-    return saved.player, saved.at_ms, saved.source
-
-
-def _pack(points: Iterable[int]) -> bytes:
-    indices = tuple(points)
-    return struct.pack(f">{len(indices)}H", *indices)
-
-
-def _unpack(packed: bytes) -> tuple[int, ...]:
-    return struct.unpack(f">{len(packed) // 2}H", packed)

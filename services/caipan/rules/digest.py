@@ -6,6 +6,7 @@ import struct
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from caipan.v1.checkpoint_pb2 import CaseMemory
 from caipan.v1.facts_pb2 import Colours
 
 if TYPE_CHECKING:
@@ -57,7 +58,27 @@ def _questions(table: Table) -> bytes:
     parts += [_part(b"A", bytes((colour,)) + _points(stones)) for colour, stones in sorted(table.dead.items())]
     if table.result is not None:
         parts.append(_part(b"R", table.result.SerializeToString(deterministic=True)))
+    if table.signed:
+        parts.append(_part(b"S", bytes(sorted(table.signed))))
+    parts += [_part(b"G", struct.pack(">HB", index, side)) for index, side in sorted(table.assigned.items())]
+    parts += [_part(b"Q", _case(case)) for case in table.cases.values()]
+    parts += [
+        _part(b"W", struct.pack(">BBI", penalty.side, penalty.kind, penalty.move) + penalty.key.encode())
+        for penalty in table.ledger.penalties
+    ]
     return b"".join(parts)
+
+
+def _case(case: CaseMemory) -> bytes:
+    """What is asked, of whom, and what was said to it; where the records stand in the log is no part of the state."""
+    told = case.told
+    amounts = case.black_ms, case.white_ms
+    about = struct.pack(">BIIqqHH", told.side, case.move, told.move, *amounts, case.point, case.instead_of)
+    parts = [_part(b"k", key.encode()) for key in case.keys]
+    parts += [_part(b"h", fact.encode()) for fact in case.facts]
+    parts += [_part(b"c", bytes((claim.by, claim.late))) for claim in told.claims]
+    parts += [_part(b"a", bytes((said.by, said.accept)) + said.proposal.encode()) for said in told.consents]
+    return about + b"".join(parts)
 
 
 def _points(points: frozenset[int]) -> bytes:

@@ -30,10 +30,11 @@ class History:
     """Positions 0 (the set-up), 1, 2, ... after each move; a pass repeats the position before it.
 
     ``digest`` is a running SHA-256 over the positions and the sides to move: docs/chain.md. ``moves`` are packed, four
-    bytes each; ``captures`` has the stones taken by the moves that took any.
+    bytes each; ``captures`` has the stones taken by the moves that took any, ``edits`` what rulings set the board to,
+    by the move after which they did.
     """
 
-    __slots__ = ("captures", "digest", "keys", "length", "moves", "setup", "setup_turn", "size")
+    __slots__ = ("captures", "digest", "edits", "keys", "length", "moves", "setup", "setup_turn", "size")
 
     def __init__(self, size: int, setup: bytes, turn: Colour) -> None:
         """``setup``: the arrangement of position 0, see ``Board.cells``; ``turn``: the side to move in it."""
@@ -42,6 +43,7 @@ class History:
         self.setup_turn = turn
         self.moves = bytearray()
         self.captures: dict[int, tuple[int, ...]] = {}
+        self.edits: dict[int, bytes] = {}
         self.length = 0
         key = _setup_key(size, setup)
         self.keys = {key & FILTER}
@@ -56,10 +58,27 @@ class History:
         self.keys.add(key & FILTER)
         self.digest = sha256(self.digest + (key << 8 | turn).to_bytes(17, "big")).digest()
 
-    def restore(self, moves: bytes, captures: dict[int, tuple[int, ...]], digest: bytes | None = None) -> None:
+    def edit(self, cells: bytes, turn: Colour) -> None:
+        """A ruling sets the arrangement, with ``turn`` to move; the number of moves stays."""
+        self.edits[self.length] = cells
+        key = _setup_key(self.size, cells)
+        self.keys.add(key & FILTER)
+        self.digest = sha256(b"edit" + self.digest + (key << 8 | turn).to_bytes(17, "big")).digest()
+
+    def restore(
+        self,
+        moves: bytes,
+        captures: dict[int, tuple[int, ...]],
+        digest: bytes | None = None,
+        edits: dict[int, bytes] | None = None,
+    ) -> None:
         """Appends packed moves to an empty history. ``digest``: the running one after them, where it is known."""
         stones = stone_keys(self.size)
         key = _setup_key(self.size, self.setup)
+        edits = edits or {}
+        if 0 in edits:
+            self.edit(edits[0], self.setup_turn)
+            key = _setup_key(self.size, edits[0])
         for number, (point, colour, turn) in enumerate(_MOVE.iter_unpack(moves), start=1):
             captured = captures.get(number, ())
             if point != PASS:
@@ -70,8 +89,14 @@ class History:
                 self.push(key, point, colour, captured, turn)
             else:
                 self.keys.add(key & FILTER)
+            if number in edits:
+                key = _setup_key(self.size, edits[number])
+                if digest is None:
+                    self.edit(edits[number], turn)
+                else:
+                    self.keys.add(key & FILTER)
         if digest is not None:
-            self.moves, self.captures, self.digest = bytearray(moves), captures, digest
+            self.moves, self.captures, self.digest, self.edits = bytearray(moves), captures, digest, edits
             self.length = len(moves) // _MOVE.size
 
     def set_up(self, board: Board) -> History:
@@ -81,7 +106,7 @@ class History:
     def stands(self, board: Board) -> list[Stand]:
         """All earlier stands of the position on ``board``, oldest first; worth a call if ``keys`` has its key."""
         wanted = board.cells()
-        cells = bytearray(self.setup)
+        cells = self._start()
         found = [Stand(0, self.setup_turn)] if cells == wanted else []
         for number in range(1, self.length + 1):
             turn = self._replay(cells, number)
@@ -91,7 +116,7 @@ class History:
 
     def cells(self, number: int) -> bytes:
         """The arrangement after move ``number``, as ``Board.cells``."""
-        cells = bytearray(self.setup)
+        cells = self._start()
         for move in range(1, number + 1):
             self._replay(cells, move)
         return bytes(cells)
@@ -111,11 +136,26 @@ class History:
             taken[other(colour)] += len(stones)
         return taken
 
-    def without_last(self) -> History:
-        """The history before the last move."""
+    def moves_of(self, player: Colour, after: int, stones_only: bool = False) -> int:
+        """How many moves a side has made after move ``after``, passes included unless ``stones_only``."""
+        played = (self._move(number) for number in range(after + 1, self.length + 1))
+        return sum(colour == player and not (stones_only and point == PASS) for point, colour, _ in played)
+
+    def turn_after(self, number: int) -> Colour:
+        """Who was to move after move ``number``."""
+        return self._move(number)[2] if number else self.setup_turn
+
+    def until(self, length: int) -> History:
+        """The history of the first ``length`` moves."""
         shorter = History(self.size, self.setup, self.setup_turn)
-        shorter.restore(bytes(self.moves[: -_MOVE.size]), self.captures)
+        edits = {number: cells for number, cells in self.edits.items() if number <= length}
+        captures = {number: taken for number, taken in self.captures.items() if number <= length}
+        shorter.restore(bytes(self.moves[: length * _MOVE.size]), captures, edits=edits)
         return shorter
+
+    def _start(self) -> bytearray:
+        """Position 0."""
+        return bytearray(self.edits.get(0, self.setup))
 
     def _replay(self, cells: bytearray, number: int) -> Colour:
         """Makes move ``number`` on ``cells``; returns the side to move next."""
@@ -124,6 +164,8 @@ class History:
             cells[point] = colour
             for stone in self.captures.get(number, ()):
                 cells[stone] = 0
+        if number in self.edits:
+            cells[:] = self.edits[number]
         return turn
 
     def _move(self, number: int) -> tuple[int, Colour, Colour]:

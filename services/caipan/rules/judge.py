@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from google.protobuf.message import DecodeError
 
-from caipan.rules import colours, ending, hands, moves, officials
+from caipan.rules import colours, docket, ending, hands, moves, officials
 from caipan.rules.act import Act, Past
 from caipan.rules.corrections import LIVE, Correction, Overlay, apply_correction, revisions, why_not
 from caipan.rules.digest import first_head, next_head, state_digest
@@ -16,6 +16,7 @@ from caipan.rules.gametime import APART, GameTime
 from caipan.rules.officials import why_not_seat
 from caipan.rules.opening import CannotOpenError, open_table
 from caipan.rules.points import SEATS
+from caipan.rules.rulings import ruling_decided
 from caipan.rules.table import Table, tell_changes
 from caipan.rules.verdicts import (
     EVENT_TYPES,
@@ -47,7 +48,7 @@ _HANDLERS: dict[str, Callable[[Table, Act], None]] = {
     "official_appointed": officials.official_appointed,
 }
 # Judged by nobody yet.
-_REFUSED = ("ruling_decided", "appeal_decided")
+_REFUSED = ("appeal_decided",)
 
 
 class Judged(NamedTuple):
@@ -152,11 +153,16 @@ class Judge:
                 if reason:
                     act.refuse(pb.STATUS_REFUSED, reason)
                     return
+            before = docket.standing(table) if table.cases else None
             handler(table, act)
+            if act.findings or before is not None:
+                docket.settle(table, act, self.seq + 1, before)
             if act.before is not None:
                 tell_changes(table, act.before, act)
             if kind != "clock_pressed" or act.findings:  # a press that breaks nothing leaves the state in force
                 self.take_state(table)
+        elif kind == "ruling_decided" and table is not None:
+            self._rule(act, table)
         elif kind == "game_opened":
             self._open(act)
         elif kind == "record_corrected":
@@ -176,6 +182,16 @@ class Judge:
         for clock in (self.clock, self.heard):
             clock.start(self.table.opened.pins.regulations)
         self.take_state(self.table)
+
+    def _rule(self, act: Act, table: Table) -> None:
+        """Applies a ruling whole, or refuses it."""
+        before = docket.standing(table)
+        ruled = ruling_decided(table, act, self.seq + 1)
+        if ruled is not table:
+            docket.settle(ruled, act, self.seq + 1, before)
+            if act.before is not None:
+                tell_changes(ruled, act.before, act)
+            self.take_state(ruled)
 
     def take_state(self, table: Table) -> None:
         """The state in force is that of ``table`` from here on."""

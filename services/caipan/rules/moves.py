@@ -14,6 +14,8 @@ from caipan.v1.regulations_pb2 import SUPERKO_MODE_SIMPLE, SUPERKO_MODE_SITUATIO
 
 _PAUSED = pb.PHASE_PAUSED
 
+TakenBack = tuple[int, tuple[int, ...]]  # where a stone was before it was taken back, and what it had captured
+
 
 def stone_placed(table: Table, act: Act) -> None:
     """A stone left the hand: a regular one is a move; an irregular one lies provisionally and the turn stays."""
@@ -36,16 +38,16 @@ def stone_placed(table: Table, act: Act) -> None:
         judge_due(table, act)
     if table.provisional and table.provisional[-1].player != player:
         table.accept_provisional(act)
-    takeback = bool(table.lifted) and _take_back(table, act, index, player)
+    takeback = _take_back(table, act, index, player) if table.lifted else None
     if act.before is not None and table.board.units[index] is not None:
         _put_back(table, act, index, colour, player)  # a captured stone came back there
         return
     if table.handicap_left and _set_handicap(table, act, index, colour):
         return
-    breach = takeback or player != table.turn or colour != player or fact.manner == MANNER_DROPPED
+    breach = takeback is not None or player != table.turn or colour != player or fact.manner == MANNER_DROPPED
     if breach or table.provisional:
         breach = True
-        _find_breaches(table, act, index, colour, player, takeback)
+        _find_breaches(table, act, index, colour, player, takeback is not None)
     _set_stone(table, act, index, colour, player, breach, takeback)
 
 
@@ -66,11 +68,11 @@ def _put_back(table: Table, act: Act, index: int, colour: Colour, player: Colour
 
 
 def _set_stone(
-    table: Table, act: Act, index: int, colour: Colour, player: Colour, breach: bool, takeback: bool
+    table: Table, act: Act, index: int, colour: Colour, player: Colour, breach: bool, takeback: TakenBack | None
 ) -> None:
     """Sets the stone, takes what it captures, and makes it a move if nothing is wrong with it."""
     board, history = table.board, table.history
-    on_turn = takeback or player == table.turn
+    on_turn = takeback is not None or player == table.turn
     captured = board.play(index, colour)
     name = table.names[index]
     if colour == BLACK:
@@ -98,7 +100,9 @@ def _set_stone(
         table.unpressed = (player, act.at_ms, act.source)
     if breach:
         moving_is_takeback = on_turn and act.fact.manner != MANNER_DROPPED
-        stone = Provisional(index, colour, player, captured, board.key, moving_is_takeback)
+        stone = Provisional(
+            index, colour, player, captured, board.key, moving_is_takeback, act.event_id, *(takeback or ())
+        )
         table.provisional = (*table.provisional, stone)
         return
     table.turn = turn = other(player)
@@ -150,22 +154,22 @@ def _find_repetition(table: Table, act: Act, index: int, player: Colour) -> bool
     return forbidden
 
 
-def _take_back(table: Table, act: Act, index: int, player: Colour) -> bool:
+def _take_back(table: Table, act: Act, index: int, player: Colour) -> TakenBack | None:
     """Judges stones that were lifted and not put back, now that the player sets one (CN2002 17.3, 17.5).
 
     A provisional stone is gone, and the own last stone, before the opponent moved, is undone; set elsewhere, that is a
     takeback, and the new stone lies in its place provisionally. Any other stone is found moved, and stays in force.
     """
     gone = [stone for stone in table.drop_lifted(act) if stone.player == player]
-    taken_back = [stone.index for stone in gone if stone.moving_is_takeback and stone.index != index]
+    taken_back = [(stone.index, stone.captured) for stone in gone if stone.moving_is_takeback and stone.index != index]
     mine = {point for point, side in table.lifted.items() if side == player}
     last, colour = table.history.last()
     undone = last in mine and colour == player and not table.provisional
     if undone and not table.history.cells(table.history.length - 1)[index]:  # its captures may fill the new point
         mine.remove(last)
         del table.lifted[last]
-        taken_back.append(last)
-        table.history = table.history.without_last()
+        taken_back.append((last, table.history.captures.get(table.history.length, ())))
+        table.history = table.history.until(table.history.length - 1)
         table.set_again([], act)
     if mine:
         act.find(table.cite("17.5"), pb.FINDING_KIND_MOVED_STONE, side=player, points=table.point_names(mine))
@@ -173,9 +177,9 @@ def _take_back(table: Table, act: Act, index: int, player: Colour) -> bool:
         for point in mine:
             del table.lifted[point]
     if taken_back:
-        number, points = table.history.length + 1, table.point_names(taken_back)
+        number, points = table.history.length + 1, table.point_names(point for point, _ in taken_back)
         act.find(table.cite("17.3"), pb.FINDING_KIND_TAKEBACK, side=player, points=points, move=number)
-    return bool(taken_back)
+    return taken_back[-1] if taken_back else None
 
 
 def _set_handicap(table: Table, act: Act, index: int, colour: Colour) -> bool:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from caipan.rules.act import Act
 from caipan.rules.points import BLACK, WHITE, Colour
 from caipan.rules.table import Table
-from caipan.v1.common_pb2 import ROLE_ARBITER, ROLE_CHIEF, ROLE_DEPUTY, Actor
+from caipan.v1.common_pb2 import ROLE_ARBITER, ROLE_CHIEF, ROLE_COMMITTEE, ROLE_DEPUTY, Actor, Role
 
 ARBITERS = (ROLE_ARBITER, ROLE_DEPUTY, ROLE_CHIEF)
-_RANK = {ROLE_ARBITER: 0, ROLE_DEPUTY: 0, ROLE_CHIEF: 1}  # a deputy is an arbiter (rules 0.4)
+# A deputy is an arbiter (rules 0.4), except where the regulations delegate a clause of the chief to DEPUTY.
+_RANK = {ROLE_ARBITER: 0, ROLE_DEPUTY: 0, ROLE_CHIEF: 1, ROLE_COMMITTEE: 2}
 
 
 def official_appointed(table: Table, act: Act) -> None:
@@ -35,3 +36,20 @@ def is_arbiter(table: Table, by: Actor) -> bool:
     """Whether the reporting person acts as an arbiter of this game; who holds a higher role may act in a lower one."""
     held = [role for role in ARBITERS if (by.person, role) in table.officials]
     return by.role in ARBITERS and any(_RANK[role] >= _RANK[by.role] for role in held)
+
+
+def decides_as(table: Table, by: Actor, role: Role.ValueType, needed: Role.ValueType) -> str | None:
+    """Why a person may not decide in this role what needs another; None where nothing is wrong (rules 0.5)."""
+    held = [each for person, each in table.officials if person == by.person and each in _RANK]
+    if role not in _RANK or not any(_RANK[each] >= _RANK[role] for each in held):
+        return f"role: {by.person!r} is not {_name(role)} in this game; appoint the person, or decide in a role held"
+    if role == ROLE_COMMITTEE and needed != ROLE_COMMITTEE:
+        return "role: the committee decides appeals, not games"
+    delegated = needed == ROLE_DEPUTY and role == ROLE_DEPUTY
+    if not delegated and _RANK[role] < (1 if needed == ROLE_DEPUTY else _RANK.get(needed, 2)):
+        return f"role: needs {_name(needed)}, not {_name(role)}"
+    return None
+
+
+def _name(role: Role.ValueType) -> str:
+    return Role.Name(role).removeprefix("ROLE_")

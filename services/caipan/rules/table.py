@@ -14,7 +14,9 @@ from caipan.rules.board import Board
 from caipan.rules.digest import Official, persons_part
 from caipan.rules.edition import Edition
 from caipan.rules.history import History
+from caipan.rules.ledger import Ledger
 from caipan.rules.points import Colour, indices, names, other
+from caipan.v1.checkpoint_pb2 import CaseMemory
 from caipan.v1.common_pb2 import COLOR_UNSPECIFIED
 from caipan.v1.facts_pb2 import OBSERVED_CAPTURES, Colours, GameOpened
 from caipan.v1.outcome_pb2 import PHASE_PLAY, Phase, Result
@@ -31,7 +33,12 @@ class Provisional:
     captured: tuple[int, ...]
     key: int  # of the board with it
     moving_is_takeback: bool  # set on turn and on purpose: elsewhere is a takeback (CN2002 17.3)
+    ref: str  # event_id of the stone
+    instead_of: int = -1  # the point of the move that it takes back, and what that had captured
+    instead_captured: tuple[int, ...] = ()
 
+
+ARBITER_SIGNED = 3  # among the seats that have signed
 
 # What a hand did last, a stone set or a clock pressed before any stone: player, time in ms, source.
 Hand = tuple[Colour, int, str]
@@ -41,8 +48,11 @@ class Table:
     """Board, history, turn, phase and open questions of a game."""
 
     __slots__ = (
+        "assigned",
         "board",
         "captured",
+        "cases",
+        "closed",
         "colours",
         "dead",
         "due",
@@ -52,6 +62,7 @@ class Table:
         "handicap_left",
         "history",
         "indices",
+        "ledger",
         "left",
         "lifted",
         "missing",
@@ -64,7 +75,9 @@ class Table:
         "phase",
         "proposer",
         "provisional",
+        "regulations",
         "result",
+        "signed",
         "size",
         "skew_ms",
         "superko_mode",
@@ -79,6 +92,7 @@ class Table:
         """``board`` with ``turn`` to move; ``history`` where moves were made before."""
         regulations = opened.pins.regulations
         self.opened = opened
+        self.regulations = regulations
         self.edition = edition
         self.superko_mode = regulations.superko_mode
         self.skew_ms = regulations.clock_skew_ms
@@ -115,6 +129,13 @@ class Table:
         # Dead stones as each side proposed them (CN2002 8).
         self.dead: dict[Colour, frozenset[int]] = {}
         self.result: Result | None = None
+        # Points that a ruling gave to a side (CN2002 12.4), and who has signed the result: 1, 2, 3 = the arbiter.
+        self.assigned: dict[int, Colour] = {}
+        self.signed: frozenset[int] = frozenset()
+        # Open cases by id, closed ones; the penalties.
+        self.cases: dict[str, CaseMemory] = {}
+        self.closed: list[CaseMemory] = []
+        self.ledger = Ledger(edition, regulations)
         self.colours: Colours | None = None
         self.officials: frozenset[Official] = frozenset()
         self.persons = b""
@@ -142,6 +163,10 @@ class Table:
             or self.dead
             or self.handicap_left
             or self.result is not None
+            or self.cases
+            or self.closed
+            or self.ledger.penalties
+            or self.assigned
         )
 
     def point_names(self, points: Iterable[int]) -> list[str]:
@@ -172,10 +197,20 @@ class Table:
                 del self.lifted[stone.index]
         return gone
 
-    def set_again(self, provisional: list[Provisional], act: Act) -> None:
-        """Puts the last position of the history on the board, then these provisional stones."""
+    def remember(self, act: Act) -> None:
+        """Keeps the arrangement before the act: more than its stone and captures is going to change."""
         if act.before is None:
             act.before = self.board.cells()
+
+    def set_result(self, result: Result, phase: Phase.ValueType) -> None:
+        """The game has this result; nobody has signed it."""
+        self.result = result
+        self.phase = phase
+        self.signed = frozenset()
+
+    def set_again(self, provisional: list[Provisional], act: Act) -> None:
+        """Puts the last position of the history on the board, then these provisional stones."""
+        self.remember(act)
         self.board = Board.from_cells(self.size, self.history.cells(self.history.length))
         self.captured = self.history.captured()
         self.provisional = ()

@@ -6,9 +6,10 @@ the price of an outcome. A test holds both ways to the same bytes.
 
 from __future__ import annotations
 
+from caipan.rules import docket
 from caipan.rules.act import Act
-from caipan.rules.points import MAX_SIZE, names
-from caipan.rules.table import Table
+from caipan.rules.points import BLACK, MAX_SIZE, WHITE, names
+from caipan.rules.table import ARBITER_SIGNED, Table
 from caipan.v1 import outcome_pb2 as pb
 from caipan.v1.event_pb2 import EVENT_TYPE_UNSPECIFIED, Event, EventType
 
@@ -71,9 +72,10 @@ def encode_plain_verdict(game_field: bytes, seq: int, act: Act, standing: bytes)
 
 def is_plain(table: Table | None, act: Act) -> bool:
     """Whether nothing is to be said but the board and where the game stands."""
-    if act.findings or act.extra is not None or table is None:
+    if act.findings or act.extra is not None or act.cases or table is None:
         return False
-    return not (table.provisional or table.proposer or table.dead or table.result is not None)
+    unsaid = table.provisional or table.proposer or table.dead or table.ledger.penalties
+    return not (unsaid or table.result is not None)
 
 
 def game_field(game_id: str) -> bytes:
@@ -109,7 +111,18 @@ def verdict_of(game_id: str, seq: int, table: Table | None, act: Act) -> pb.Verd
         )
         if table.result is not None:
             verdict.result.CopyFrom(table.result)
+        if table.signed:
+            verdict.signed.CopyFrom(signatures(table))
+        verdict.penalties.extend(table.ledger.counts())
+        verdict.cases.extend(docket.tell(table, case) for case in act.cases)
     return verdict
+
+
+def signatures(table: Table) -> pb.Signatures:
+    """Who has signed the result."""
+    return pb.Signatures(
+        black=BLACK in table.signed, white=WHITE in table.signed, arbiter=ARBITER_SIGNED in table.signed
+    )
 
 
 def outcome_record(verdict: bytes, prev_head: bytes, head: bytes, partition: int, act: Act) -> bytes:

@@ -6,6 +6,7 @@ isort:skip_file
 from caipan.v1 import common_pb2 as _common_pb2
 from caipan.v1 import facts_pb2 as _facts_pb2
 from caipan.v1 import outcome_pb2 as _outcome_pb2
+from caipan.v1 import rulings_pb2 as _rulings_pb2
 from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
@@ -258,6 +259,13 @@ class TableCheckpoint(_message.Message):
     OFFICIALS_FIELD_NUMBER: _builtins.int
     MISSING_FIELD_NUMBER: _builtins.int
     MOVED_AT_MS_FIELD_NUMBER: _builtins.int
+    EDITS_FIELD_NUMBER: _builtins.int
+    CASES_FIELD_NUMBER: _builtins.int
+    CLOSED_FIELD_NUMBER: _builtins.int
+    LEDGER_FIELD_NUMBER: _builtins.int
+    SIGNED_FIELD_NUMBER: _builtins.int
+    ASSIGNED_BLACK_FIELD_NUMBER: _builtins.int
+    ASSIGNED_WHITE_FIELD_NUMBER: _builtins.int
     setup: _builtins.bytes
     """Cells of the set-up, one byte a point, where it is not that of game.opened."""
     setup_turn: _common_pb2.Color.ValueType
@@ -277,6 +285,11 @@ class TableCheckpoint(_message.Message):
     lifted_white: _builtins.bytes
     missing: _builtins.bytes
     moved_at_ms: _builtins.int
+    signed: _builtins.bytes
+    """Seats that have signed the result; 3 = the arbiter."""
+    assigned_black: _builtins.bytes
+    """Points that a ruling gave to a side."""
+    assigned_white: _builtins.bytes
     @_builtins.property
     def opened(self) -> _facts_pb2.GameOpened: ...
     @_builtins.property
@@ -295,6 +308,18 @@ class TableCheckpoint(_message.Message):
     def colours(self) -> _facts_pb2.Colours: ...
     @_builtins.property
     def officials(self) -> _containers.RepeatedCompositeFieldContainer[_facts_pb2.Official]: ...
+    @_builtins.property
+    def edits(self) -> _containers.RepeatedCompositeFieldContainer[Global___EditMemory]:
+        """Arrangements set by rulings: after which move, cells as of the set-up."""
+
+    @_builtins.property
+    def cases(self) -> _containers.RepeatedCompositeFieldContainer[Global___CaseMemory]: ...
+    @_builtins.property
+    def closed(self) -> _containers.RepeatedCompositeFieldContainer[Global___CaseMemory]:
+        """Cases that are closed."""
+
+    @_builtins.property
+    def ledger(self) -> _containers.RepeatedCompositeFieldContainer[_outcome_pb2.Penalty]: ...
     def __init__(
         self,
         *,
@@ -323,14 +348,115 @@ class TableCheckpoint(_message.Message):
         officials: _abc.Iterable[_facts_pb2.Official] | None = ...,
         missing: _builtins.bytes = ...,
         moved_at_ms: _builtins.int = ...,
+        edits: _abc.Iterable[Global___EditMemory] | None = ...,
+        cases: _abc.Iterable[Global___CaseMemory] | None = ...,
+        closed: _abc.Iterable[Global___CaseMemory] | None = ...,
+        ledger: _abc.Iterable[_outcome_pb2.Penalty] | None = ...,
+        signed: _builtins.bytes = ...,
+        assigned_black: _builtins.bytes = ...,
+        assigned_white: _builtins.bytes = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["colours", b"colours", "opened", b"opened", "result", b"result", "unpressed", b"unpressed"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["captures", b"captures", "colours", b"colours", "dead", b"dead", "due", b"due", "due_from", b"due_from", "early", b"early", "handicap_left", b"handicap_left", "history_digest", b"history_digest", "left", b"left", "lifted_black", b"lifted_black", "lifted_white", b"lifted_white", "missing", b"missing", "moved_at_ms", b"moved_at_ms", "moves", b"moves", "officials", b"officials", "opened", b"opened", "passes", b"passes", "phase", b"phase", "proposer", b"proposer", "provisional", b"provisional", "result", b"result", "setup", b"setup", "setup_turn", b"setup_turn", "turn", b"turn", "unpressed", b"unpressed"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["assigned_black", b"assigned_black", "assigned_white", b"assigned_white", "captures", b"captures", "cases", b"cases", "closed", b"closed", "colours", b"colours", "dead", b"dead", "due", b"due", "due_from", b"due_from", "early", b"early", "edits", b"edits", "handicap_left", b"handicap_left", "history_digest", b"history_digest", "ledger", b"ledger", "left", b"left", "lifted_black", b"lifted_black", "lifted_white", b"lifted_white", "missing", b"missing", "moved_at_ms", b"moved_at_ms", "moves", b"moves", "officials", b"officials", "opened", b"opened", "passes", b"passes", "phase", b"phase", "proposer", b"proposer", "provisional", b"provisional", "result", b"result", "setup", b"setup", "setup_turn", b"setup_turn", "signed", b"signed", "turn", b"turn", "unpressed", b"unpressed"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___TableCheckpoint: _TypeAlias = TableCheckpoint  # noqa: Y015
+
+@_typing.final
+class EditMemory(_message.Message):
+    """The board as a ruling set it after a move."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MOVE_FIELD_NUMBER: _builtins.int
+    CELLS_FIELD_NUMBER: _builtins.int
+    move: _builtins.int
+    cells: _builtins.bytes
+    def __init__(
+        self,
+        *,
+        move: _builtins.int = ...,
+        cells: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cells", b"cells", "move", b"move"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___EditMemory: _TypeAlias = EditMemory  # noqa: Y015
+
+@_typing.final
+class CaseMemory(_message.Message):
+    """A case as the fold remembers it; part of the state digest, in these bytes."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TOLD_FIELD_NUMBER: _builtins.int
+    MOVE_FIELD_NUMBER: _builtins.int
+    KEYS_FIELD_NUMBER: _builtins.int
+    FACTS_FIELD_NUMBER: _builtins.int
+    BLACK_MS_FIELD_NUMBER: _builtins.int
+    WHITE_MS_FIELD_NUMBER: _builtins.int
+    KEY_FIELD_NUMBER: _builtins.int
+    STONE_FIELD_NUMBER: _builtins.int
+    POINT_FIELD_NUMBER: _builtins.int
+    INSTEAD_OF_FIELD_NUMBER: _builtins.int
+    INSTEAD_CAPTURED_FIELD_NUMBER: _builtins.int
+    FOUND_FIELD_NUMBER: _builtins.int
+    move: _builtins.int
+    """Number of the move it is about, 0 = none."""
+    black_ms: _builtins.int
+    """What a finding measured, ms: lateness, for example."""
+    white_ms: _builtins.int
+    key: _builtins.str
+    """Key of the clause that decided it."""
+    stone: _builtins.str
+    """event_id and point (+ 1; 0 = none) of the stone it is about, and the move that the stone takes back."""
+    point: _builtins.int
+    instead_of: _builtins.int
+    instead_captured: _builtins.bytes
+    @_builtins.property
+    def told(self) -> _outcome_pb2.Case:
+        """As it is told, without the candidates."""
+
+    @_builtins.property
+    def keys(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Keys of the clauses it may be decided by, the likeliest first."""
+
+    @_builtins.property
+    def facts(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """What holds of it, by name of the editions' `when`."""
+
+    @_builtins.property
+    def found(self) -> _rulings_pb2.SetPoints:
+        """The board as it was found, against the board in force (CN2002 17.5)."""
+
+    def __init__(
+        self,
+        *,
+        told: _outcome_pb2.Case | None = ...,
+        move: _builtins.int = ...,
+        keys: _abc.Iterable[_builtins.str] | None = ...,
+        facts: _abc.Iterable[_builtins.str] | None = ...,
+        black_ms: _builtins.int = ...,
+        white_ms: _builtins.int = ...,
+        key: _builtins.str = ...,
+        stone: _builtins.str = ...,
+        point: _builtins.int = ...,
+        instead_of: _builtins.int = ...,
+        instead_captured: _builtins.bytes = ...,
+        found: _rulings_pb2.SetPoints | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["found", b"found", "told", b"told"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["black_ms", b"black_ms", "facts", b"facts", "found", b"found", "instead_captured", b"instead_captured", "instead_of", b"instead_of", "key", b"key", "keys", b"keys", "move", b"move", "point", b"point", "stone", b"stone", "told", b"told", "white_ms", b"white_ms"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CaseMemory: _TypeAlias = CaseMemory  # noqa: Y015
 
 @_typing.final
 class Captures(_message.Message):
@@ -367,11 +493,19 @@ class ProvisionalStone(_message.Message):
     PLAYER_FIELD_NUMBER: _builtins.int
     CAPTURED_FIELD_NUMBER: _builtins.int
     MOVING_IS_TAKEBACK_FIELD_NUMBER: _builtins.int
+    REF_FIELD_NUMBER: _builtins.int
+    INSTEAD_OF_FIELD_NUMBER: _builtins.int
+    INSTEAD_CAPTURED_FIELD_NUMBER: _builtins.int
     point: _builtins.int
     colour: _common_pb2.Color.ValueType
     player: _common_pb2.Color.ValueType
     captured: _builtins.bytes
     moving_is_takeback: _builtins.bool
+    ref: _builtins.str
+    """event_id of the stone."""
+    instead_of: _builtins.int
+    """The move that this stone takes back: its point + 1, 0 = none, and what it had captured."""
+    instead_captured: _builtins.bytes
     def __init__(
         self,
         *,
@@ -380,10 +514,13 @@ class ProvisionalStone(_message.Message):
         player: _common_pb2.Color.ValueType = ...,
         captured: _builtins.bytes = ...,
         moving_is_takeback: _builtins.bool = ...,
+        ref: _builtins.str = ...,
+        instead_of: _builtins.int = ...,
+        instead_captured: _builtins.bytes = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["captured", b"captured", "colour", b"colour", "moving_is_takeback", b"moving_is_takeback", "player", b"player", "point", b"point"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["captured", b"captured", "colour", b"colour", "instead_captured", b"instead_captured", "instead_of", b"instead_of", "moving_is_takeback", b"moving_is_takeback", "player", b"player", "point", b"point", "ref", b"ref"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -162,6 +162,8 @@ class _FindingKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_FindingKi
     """CN2002 2.2: stones of game.opened cannot stand as given; those are left out."""
     FINDING_KIND_NOT_ENDED: _FindingKind.ValueType  # 32
     """CN2002 8: dead stones were named before the game had ended."""
+    FINDING_KIND_BOTH_AT_LIMIT: _FindingKind.ValueType  # 33
+    """CN2002 24.2: the warning that loses the game came to both sides in one ruling."""
 
 class FindingKind(_FindingKind, metaclass=_FindingKindEnumTypeWrapper):
     """The closed list of what a fold can find."""
@@ -231,6 +233,8 @@ FINDING_KIND_INVALID_SETUP: FindingKind.ValueType  # 31
 """CN2002 2.2: stones of game.opened cannot stand as given; those are left out."""
 FINDING_KIND_NOT_ENDED: FindingKind.ValueType  # 32
 """CN2002 8: dead stones were named before the game had ended."""
+FINDING_KIND_BOTH_AT_LIMIT: FindingKind.ValueType  # 33
+"""CN2002 24.2: the warning that loses the game came to both sides in one ruling."""
 Global___FindingKind: _TypeAlias = FindingKind  # noqa: Y015
 
 class _ResultHow:
@@ -245,6 +249,8 @@ class _ResultHowEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ResultHow.V
     RESULT_HOW_TIME: _ResultHow.ValueType  # 3
     RESULT_HOW_FORFEIT: _ResultHow.ValueType  # 4
     RESULT_HOW_RULING: _ResultHow.ValueType  # 5
+    RESULT_HOW_WARNINGS: _ResultHow.ValueType  # 6
+    """The number of warnings that loses the game was reached (CN2002 24.2)."""
 
 class ResultHow(_ResultHow, metaclass=_ResultHowEnumTypeWrapper):
     """How a result came about."""
@@ -255,7 +261,37 @@ RESULT_HOW_RESIGNATION: ResultHow.ValueType  # 2
 RESULT_HOW_TIME: ResultHow.ValueType  # 3
 RESULT_HOW_FORFEIT: ResultHow.ValueType  # 4
 RESULT_HOW_RULING: ResultHow.ValueType  # 5
+RESULT_HOW_WARNINGS: ResultHow.ValueType  # 6
+"""The number of warnings that loses the game was reached (CN2002 24.2)."""
 Global___ResultHow: _TypeAlias = ResultHow  # noqa: Y015
+
+class _CaseStatus:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _CaseStatusEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_CaseStatus.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    CASE_STATUS_UNSPECIFIED: _CaseStatus.ValueType  # 0
+    CASE_STATUS_OPEN: _CaseStatus.ValueType  # 1
+    CASE_STATUS_DECIDED: _CaseStatus.ValueType  # 2
+    """A ruling has decided it."""
+    CASE_STATUS_CLOSED: _CaseStatus.ValueType  # 3
+    """Nobody has to decide it any more, e.g. a pass was permitted or the game is final."""
+    CASE_STATUS_RECORD_ERROR: _CaseStatus.ValueType  # 4
+    """The record it rested on was corrected (rules 0.6)."""
+
+class CaseStatus(_CaseStatus, metaclass=_CaseStatusEnumTypeWrapper):
+    """Where a case stands."""
+
+CASE_STATUS_UNSPECIFIED: CaseStatus.ValueType  # 0
+CASE_STATUS_OPEN: CaseStatus.ValueType  # 1
+CASE_STATUS_DECIDED: CaseStatus.ValueType  # 2
+"""A ruling has decided it."""
+CASE_STATUS_CLOSED: CaseStatus.ValueType  # 3
+"""Nobody has to decide it any more, e.g. a pass was permitted or the game is final."""
+CASE_STATUS_RECORD_ERROR: CaseStatus.ValueType  # 4
+"""The record it rested on was corrected (rules 0.6)."""
+Global___CaseStatus: _TypeAlias = CaseStatus  # noqa: Y015
 
 @_typing.final
 class Finding(_message.Message):
@@ -274,6 +310,7 @@ class Finding(_message.Message):
     REF_FIELD_NUMBER: _builtins.int
     GAP_FROM_FIELD_NUMBER: _builtins.int
     GAP_TO_FIELD_NUMBER: _builtins.int
+    OVER_MS_FIELD_NUMBER: _builtins.int
     clause: _builtins.str
     """e.g. "CN2002 17.4", "REG max_step_s"."""
     kind: Global___FindingKind.ValueType
@@ -292,6 +329,8 @@ class Finding(_message.Message):
     gap_from: _builtins.int
     """Numbers that are missing in a source, from and to."""
     gap_to: _builtins.int
+    over_ms: _builtins.int
+    """How late, or how far over the limit, ms."""
     @_builtins.property
     def points(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
     def __init__(
@@ -308,10 +347,11 @@ class Finding(_message.Message):
         ref: _builtins.str = ...,
         gap_from: _builtins.int = ...,
         gap_to: _builtins.int = ...,
+        over_ms: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_of_move", b"_of_move", "_same_side_to_move", b"_same_side_to_move", "of_move", b"of_move", "same_side_to_move", b"same_side_to_move"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_of_move", b"_of_move", "_same_side_to_move", b"_same_side_to_move", "clause", b"clause", "cycle", b"cycle", "gap_from", b"gap_from", "gap_to", b"gap_to", "kind", b"kind", "move", b"move", "of_move", b"of_move", "points", b"points", "ref", b"ref", "same_side_to_move", b"same_side_to_move", "side", b"side"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_of_move", b"_of_move", "_same_side_to_move", b"_same_side_to_move", "clause", b"clause", "cycle", b"cycle", "gap_from", b"gap_from", "gap_to", b"gap_to", "kind", b"kind", "move", b"move", "of_move", b"of_move", "over_ms", b"over_ms", "points", b"points", "ref", b"ref", "same_side_to_move", b"same_side_to_move", "side", b"side"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__of_move: _TypeAlias = _typing.Literal["of_move"]  # noqa: Y015
     _WhichOneofArgType__of_move: _TypeAlias = _typing.Literal["_of_move", b"_of_move"]  # noqa: Y015
@@ -398,7 +438,7 @@ Global___Clocks: _TypeAlias = Clocks  # noqa: Y015
 
 @_typing.final
 class PenaltyCount(_message.Message):
-    """What the ledger holds against one side."""
+    """What the ledger holds against one side, and what it costs at the count."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -406,10 +446,15 @@ class PenaltyCount(_message.Message):
     WARNINGS_FIELD_NUMBER: _builtins.int
     ADMONITIONS_FIELD_NUMBER: _builtins.int
     TURNS_LOST_FIELD_NUMBER: _builtins.int
+    COST_QZ_FIELD_NUMBER: _builtins.int
+    COST_POINTS_FIELD_NUMBER: _builtins.int
     side: _common_pb2.Color.ValueType
     warnings: _builtins.int
     admonitions: _builtins.int
     turns_lost: _builtins.int
+    cost_qz: _builtins.int
+    """Handed over to the opponent at the count: quarter-zi under area counting, points (mu) under territory counting."""
+    cost_points: _builtins.int
     def __init__(
         self,
         *,
@@ -417,39 +462,242 @@ class PenaltyCount(_message.Message):
         warnings: _builtins.int = ...,
         admonitions: _builtins.int = ...,
         turns_lost: _builtins.int = ...,
+        cost_qz: _builtins.int = ...,
+        cost_points: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["admonitions", b"admonitions", "side", b"side", "turns_lost", b"turns_lost", "warnings", b"warnings"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["admonitions", b"admonitions", "cost_points", b"cost_points", "cost_qz", b"cost_qz", "side", b"side", "turns_lost", b"turns_lost", "warnings", b"warnings"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___PenaltyCount: _TypeAlias = PenaltyCount  # noqa: Y015
 
 @_typing.final
+class Penalty(_message.Message):
+    """One entry of the ledger."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    class _Kind:
+        ValueType = _typing.NewType("ValueType", _builtins.int)
+        V: _TypeAlias = ValueType  # noqa: Y015
+
+    class _KindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[Penalty._Kind.ValueType], _builtins.type):
+        DESCRIPTOR: _descriptor.EnumDescriptor
+        KIND_UNSPECIFIED: Penalty._Kind.ValueType  # 0
+        KIND_WARNING: Penalty._Kind.ValueType  # 1
+        KIND_ADMONITION: Penalty._Kind.ValueType  # 2
+        KIND_TURN_LOST: Penalty._Kind.ValueType  # 3
+
+    class Kind(_Kind, metaclass=_KindEnumTypeWrapper):
+        """What was imposed."""
+
+    KIND_UNSPECIFIED: Penalty.Kind.ValueType  # 0
+    KIND_WARNING: Penalty.Kind.ValueType  # 1
+    KIND_ADMONITION: Penalty.Kind.ValueType  # 2
+    KIND_TURN_LOST: Penalty.Kind.ValueType  # 3
+
+    SIDE_FIELD_NUMBER: _builtins.int
+    KIND_FIELD_NUMBER: _builtins.int
+    CLAUSE_FIELD_NUMBER: _builtins.int
+    REASON_CLAUSE_FIELD_NUMBER: _builtins.int
+    MOVE_FIELD_NUMBER: _builtins.int
+    RULING_FIELD_NUMBER: _builtins.int
+    KEY_FIELD_NUMBER: _builtins.int
+    side: _common_pb2.Color.ValueType
+    kind: Global___Penalty.Kind.ValueType
+    clause: _builtins.str
+    """The clause as it is cited, and the one that gave the ruling where the text leaves it open (`CN1988S 25.1`)."""
+    reason_clause: _builtins.str
+    move: _builtins.int
+    """Moves made when it was imposed."""
+    ruling: _builtins.str
+    """event_id of the ruling."""
+    key: _builtins.str
+    """The matter of the clause: its key in the edition."""
+    def __init__(
+        self,
+        *,
+        side: _common_pb2.Color.ValueType = ...,
+        kind: Global___Penalty.Kind.ValueType = ...,
+        clause: _builtins.str = ...,
+        reason_clause: _builtins.str = ...,
+        move: _builtins.int = ...,
+        ruling: _builtins.str = ...,
+        key: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["clause", b"clause", "key", b"key", "kind", b"kind", "move", b"move", "reason_clause", b"reason_clause", "ruling", b"ruling", "side", b"side"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Penalty: _TypeAlias = Penalty  # noqa: Y015
+
+@_typing.final
+class Candidate(_message.Message):
+    """A clause that a case may be decided by, and the options it lists now, the default first."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CLAUSE_FIELD_NUMBER: _builtins.int
+    KEY_FIELD_NUMBER: _builtins.int
+    OPTIONS_FIELD_NUMBER: _builtins.int
+    clause: _builtins.str
+    """As it is cited: "CN2002 17.3"."""
+    key: _builtins.str
+    """The matter of the clause: its key in the edition, "CN2002 17.3 drop"."""
+    @_builtins.property
+    def options(self) -> _containers.RepeatedCompositeFieldContainer[Global___ListedOption]: ...
+    def __init__(
+        self,
+        *,
+        clause: _builtins.str = ...,
+        key: _builtins.str = ...,
+        options: _abc.Iterable[Global___ListedOption] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["clause", b"clause", "key", b"key", "options", b"options"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Candidate: _TypeAlias = Candidate  # noqa: Y015
+
+@_typing.final
+class ListedOption(_message.Message):
+    """An option, and the lowest role that may record it."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    REQUIRED_ROLE_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    required_role: _common_pb2.Role.ValueType
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+        required_role: _common_pb2.Role.ValueType = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["name", b"name", "required_role", b"required_role"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListedOption: _TypeAlias = ListedOption  # noqa: Y015
+
+@_typing.final
+class CaseClaim(_message.Message):
+    """A claim or a report in a case."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REF_FIELD_NUMBER: _builtins.int
+    BY_FIELD_NUMBER: _builtins.int
+    LATE_FIELD_NUMBER: _builtins.int
+    ref: _builtins.str
+    """event_id of the claim."""
+    by: _common_pb2.Color.ValueType
+    """Who claims; unspecified = not a player."""
+    late: _builtins.bool
+    """It came after the window of its clause (CN2002 16.3)."""
+    def __init__(
+        self,
+        *,
+        ref: _builtins.str = ...,
+        by: _common_pb2.Color.ValueType = ...,
+        late: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["by", b"by", "late", b"late", "ref", b"ref"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CaseClaim: _TypeAlias = CaseClaim  # noqa: Y015
+
+@_typing.final
+class CaseConsent(_message.Message):
+    """A player's agreement, or refusal, to a proposal in a case."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    BY_FIELD_NUMBER: _builtins.int
+    PROPOSAL_FIELD_NUMBER: _builtins.int
+    ACCEPT_FIELD_NUMBER: _builtins.int
+    by: _common_pb2.Color.ValueType
+    proposal: _builtins.str
+    accept: _builtins.bool
+    def __init__(
+        self,
+        *,
+        by: _common_pb2.Color.ValueType = ...,
+        proposal: _builtins.str = ...,
+        accept: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["accept", b"accept", "by", b"by", "proposal", b"proposal"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CaseConsent: _TypeAlias = CaseConsent  # noqa: Y015
+
+@_typing.final
 class Case(_message.Message):
-    """A question for an arbiter."""
+    """A question for an arbiter. It never holds up play or the log."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     CASE_ID_FIELD_NUMBER: _builtins.int
     REVISION_FIELD_NUMBER: _builtins.int
-    CLAUSES_FIELD_NUMBER: _builtins.int
-    OPTIONS_FIELD_NUMBER: _builtins.int
+    STATUS_FIELD_NUMBER: _builtins.int
+    SIDE_FIELD_NUMBER: _builtins.int
+    CANDIDATES_FIELD_NUMBER: _builtins.int
+    FINDINGS_FIELD_NUMBER: _builtins.int
     REFS_FIELD_NUMBER: _builtins.int
-    REQUIRED_ROLE_FIELD_NUMBER: _builtins.int
-    LATE_FIELD_NUMBER: _builtins.int
+    CLAIMS_FIELD_NUMBER: _builtins.int
+    CONSENTS_FIELD_NUMBER: _builtins.int
+    MOVE_FIELD_NUMBER: _builtins.int
     INTERRUPTED_FIELD_NUMBER: _builtins.int
+    OPENED_AT_MS_FIELD_NUMBER: _builtins.int
+    WINDOW_FIELD_NUMBER: _builtins.int
+    DECIDED_BY_FIELD_NUMBER: _builtins.int
+    CLAUSE_FIELD_NUMBER: _builtins.int
+    OPTION_FIELD_NUMBER: _builtins.int
     case_id: _builtins.str
+    """The seq of the outcome that opened it; with a letter behind it where one outcome opened several."""
     revision: _builtins.int
-    required_role: _common_pb2.Role.ValueType
-    late: _builtins.bool
+    """A ruling names the revision its author saw: STALE if case, board, ledger or result have changed since."""
+    status: Global___CaseStatus.ValueType
+    side: _common_pb2.Color.ValueType
+    """The side it is about; unspecified = both, or no player."""
+    move: _builtins.int
+    """Moves made when play was interrupted, whose turn it was, times used."""
+    opened_at_ms: _builtins.int
+    window: _builtins.str
+    """Until when it may be claimed: the window of the first candidate, "AT_ONCE"."""
+    decided_by: _builtins.str
+    """event_id of the decision, the clause it goes by, and its option."""
+    clause: _builtins.str
+    option: _builtins.str
     @_builtins.property
-    def clauses(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
+    def candidates(self) -> _containers.RepeatedCompositeFieldContainer[Global___Candidate]: ...
     @_builtins.property
-    def options(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
+    def findings(self) -> _containers.RepeatedCompositeFieldContainer[Global___Finding]:
+        """What was found."""
+
     @_builtins.property
-    def refs(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
+    def refs(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """event_id of everything it rests on."""
+
+    @_builtins.property
+    def claims(self) -> _containers.RepeatedCompositeFieldContainer[Global___CaseClaim]: ...
+    @_builtins.property
+    def consents(self) -> _containers.RepeatedCompositeFieldContainer[Global___CaseConsent]: ...
     @_builtins.property
     def interrupted(self) -> _rulings_pb2.Interruption: ...
     def __init__(
@@ -457,16 +705,24 @@ class Case(_message.Message):
         *,
         case_id: _builtins.str = ...,
         revision: _builtins.int = ...,
-        clauses: _abc.Iterable[_builtins.str] | None = ...,
-        options: _abc.Iterable[_builtins.str] | None = ...,
+        status: Global___CaseStatus.ValueType = ...,
+        side: _common_pb2.Color.ValueType = ...,
+        candidates: _abc.Iterable[Global___Candidate] | None = ...,
+        findings: _abc.Iterable[Global___Finding] | None = ...,
         refs: _abc.Iterable[_builtins.str] | None = ...,
-        required_role: _common_pb2.Role.ValueType = ...,
-        late: _builtins.bool = ...,
+        claims: _abc.Iterable[Global___CaseClaim] | None = ...,
+        consents: _abc.Iterable[Global___CaseConsent] | None = ...,
+        move: _builtins.int = ...,
         interrupted: _rulings_pb2.Interruption | None = ...,
+        opened_at_ms: _builtins.int = ...,
+        window: _builtins.str = ...,
+        decided_by: _builtins.str = ...,
+        clause: _builtins.str = ...,
+        option: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["interrupted", b"interrupted"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["case_id", b"case_id", "clauses", b"clauses", "interrupted", b"interrupted", "late", b"late", "options", b"options", "refs", b"refs", "required_role", b"required_role", "revision", b"revision"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["candidates", b"candidates", "case_id", b"case_id", "claims", b"claims", "clause", b"clause", "consents", b"consents", "decided_by", b"decided_by", "findings", b"findings", "interrupted", b"interrupted", "move", b"move", "opened_at_ms", b"opened_at_ms", "option", b"option", "refs", b"refs", "revision", b"revision", "side", b"side", "status", b"status", "window", b"window"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -541,8 +797,7 @@ class Verdict(_message.Message):
     STATUS_FIELD_NUMBER: _builtins.int
     REASON_FIELD_NUMBER: _builtins.int
     FINDINGS_FIELD_NUMBER: _builtins.int
-    CASES_OPENED_FIELD_NUMBER: _builtins.int
-    CASES_CLOSED_FIELD_NUMBER: _builtins.int
+    CASES_FIELD_NUMBER: _builtins.int
     EFFECTS_FIELD_NUMBER: _builtins.int
     ADDED_BLACK_FIELD_NUMBER: _builtins.int
     ADDED_WHITE_FIELD_NUMBER: _builtins.int
@@ -564,6 +819,9 @@ class Verdict(_message.Message):
     STATE_DIGEST_FIELD_NUMBER: _builtins.int
     PROPOSER_FIELD_NUMBER: _builtins.int
     DEAD_FIELD_NUMBER: _builtins.int
+    LEDGER_FIELD_NUMBER: _builtins.int
+    SIGNED_FIELD_NUMBER: _builtins.int
+    MUST_POINT_OUT_FIELD_NUMBER: _builtins.int
     game_id: _builtins.str
     seq: _builtins.int
     """Position of this outcome in its game, from 1, without gaps; 0 for notices."""
@@ -585,14 +843,18 @@ class Verdict(_message.Message):
     """SHA-256 over the state in force; docs/chain.md."""
     proposer: _common_pb2.Color.ValueType
     """Who has proposed to end the game, as long as nobody has answered (CN2002 13.2, 21.1)."""
+    must_point_out: _common_pb2.Color.ValueType
+    """The side that must be shown the last move on return (CN2002 16.5)."""
     @_builtins.property
     def findings(self) -> _containers.RepeatedCompositeFieldContainer[Global___Finding]: ...
     @_builtins.property
-    def cases_opened(self) -> _containers.RepeatedCompositeFieldContainer[Global___Case]: ...
+    def cases(self) -> _containers.RepeatedCompositeFieldContainer[Global___Case]:
+        """Every case that this event opened, changed or closed, as it stands now."""
+
     @_builtins.property
-    def cases_closed(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
-    @_builtins.property
-    def effects(self) -> _containers.RepeatedCompositeFieldContainer[_rulings_pb2.Effect]: ...
+    def effects(self) -> _containers.RepeatedCompositeFieldContainer[_rulings_pb2.Effect]:
+        """What a ruling, or the rules by themselves, did."""
+
     @_builtins.property
     def added_black(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Changes of the board in force; together they draw it."""
@@ -631,6 +893,14 @@ class Verdict(_message.Message):
     def dead(self) -> _containers.RepeatedCompositeFieldContainer[Global___DeadStones]:
         """The dead stones as each side proposed them; equal ones are agreed (CN2002 8)."""
 
+    @_builtins.property
+    def ledger(self) -> Global___Ledger:
+        """The whole ledger, where this event changed it."""
+
+    @_builtins.property
+    def signed(self) -> Global___Signatures:
+        """Who has signed the result (CN2002 16.4)."""
+
     def __init__(
         self,
         *,
@@ -641,8 +911,7 @@ class Verdict(_message.Message):
         status: Global___Status.ValueType = ...,
         reason: _builtins.str = ...,
         findings: _abc.Iterable[Global___Finding] | None = ...,
-        cases_opened: _abc.Iterable[Global___Case] | None = ...,
-        cases_closed: _abc.Iterable[_builtins.str] | None = ...,
+        cases: _abc.Iterable[Global___Case] | None = ...,
         effects: _abc.Iterable[_rulings_pb2.Effect] | None = ...,
         added_black: _abc.Iterable[_builtins.str] | None = ...,
         added_white: _abc.Iterable[_builtins.str] | None = ...,
@@ -664,14 +933,66 @@ class Verdict(_message.Message):
         state_digest: _builtins.bytes = ...,
         proposer: _common_pb2.Color.ValueType = ...,
         dead: _abc.Iterable[Global___DeadStones] | None = ...,
+        ledger: Global___Ledger | None = ...,
+        signed: Global___Signatures | None = ...,
+        must_point_out: _common_pb2.Color.ValueType = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["clocks", b"clocks", "colours", b"colours", "opened", b"opened", "original", b"original", "result", b"result"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["clocks", b"clocks", "colours", b"colours", "ledger", b"ledger", "opened", b"opened", "original", b"original", "result", b"result", "signed", b"signed"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["added_black", b"added_black", "added_white", b"added_white", "captured_black", b"captured_black", "captured_white", b"captured_white", "cases_closed", b"cases_closed", "cases_opened", b"cases_opened", "clocks", b"clocks", "colours", b"colours", "dead", b"dead", "diverges_at", b"diverges_at", "effects", b"effects", "event_id", b"event_id", "event_type", b"event_type", "findings", b"findings", "game_id", b"game_id", "move_number", b"move_number", "opened", b"opened", "original", b"original", "penalties", b"penalties", "phase", b"phase", "proposer", b"proposer", "provisional", b"provisional", "reason", b"reason", "removed", b"removed", "result", b"result", "revised", b"revised", "seq", b"seq", "state_digest", b"state_digest", "status", b"status", "turn", b"turn"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["added_black", b"added_black", "added_white", b"added_white", "captured_black", b"captured_black", "captured_white", b"captured_white", "cases", b"cases", "clocks", b"clocks", "colours", b"colours", "dead", b"dead", "diverges_at", b"diverges_at", "effects", b"effects", "event_id", b"event_id", "event_type", b"event_type", "findings", b"findings", "game_id", b"game_id", "ledger", b"ledger", "move_number", b"move_number", "must_point_out", b"must_point_out", "opened", b"opened", "original", b"original", "penalties", b"penalties", "phase", b"phase", "proposer", b"proposer", "provisional", b"provisional", "reason", b"reason", "removed", b"removed", "result", b"result", "revised", b"revised", "seq", b"seq", "signed", b"signed", "state_digest", b"state_digest", "status", b"status", "turn", b"turn"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Verdict: _TypeAlias = Verdict  # noqa: Y015
+
+@_typing.final
+class Signatures(_message.Message):
+    """Who has signed the result."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    BLACK_FIELD_NUMBER: _builtins.int
+    WHITE_FIELD_NUMBER: _builtins.int
+    ARBITER_FIELD_NUMBER: _builtins.int
+    black: _builtins.bool
+    white: _builtins.bool
+    arbiter: _builtins.bool
+    def __init__(
+        self,
+        *,
+        black: _builtins.bool = ...,
+        white: _builtins.bool = ...,
+        arbiter: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["arbiter", b"arbiter", "black", b"black", "white", b"white"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Signatures: _TypeAlias = Signatures  # noqa: Y015
+
+@_typing.final
+class Ledger(_message.Message):
+    """The penalties of a game, in the order in which they were imposed."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PENALTIES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def penalties(self) -> _containers.RepeatedCompositeFieldContainer[Global___Penalty]: ...
+    def __init__(
+        self,
+        *,
+        penalties: _abc.Iterable[Global___Penalty] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["penalties", b"penalties"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Ledger: _TypeAlias = Ledger  # noqa: Y015
 
 @_typing.final
 class DeadStones(_message.Message):

@@ -66,6 +66,8 @@ class RulingDecided(_message.Message):
     EFFECTS_FIELD_NUMBER: _builtins.int
     SUPERSEDES_FIELD_NUMBER: _builtins.int
     FROM_HERE_FIELD_NUMBER: _builtins.int
+    AGAINST_FIELD_NUMBER: _builtins.int
+    REFS_FIELD_NUMBER: _builtins.int
     case_id: _builtins.str
     """The case; empty = the arbiter's own motion."""
     case_revision: _builtins.int
@@ -79,12 +81,16 @@ class RulingDecided(_message.Message):
     """event_id of the decision this one corrects."""
     from_here: _builtins.bool
     """Acts from its own position on, with the position it sets, instead of re-judging what followed."""
+    against: _common_pb2.Color.ValueType
+    """Without a case: the side it is about, and the events."""
     @_builtins.property
     def offered_options(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
     @_builtins.property
     def interrupted(self) -> Global___Interruption: ...
     @_builtins.property
     def effects(self) -> _containers.RepeatedCompositeFieldContainer[Global___Effect]: ...
+    @_builtins.property
+    def refs(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
     def __init__(
         self,
         *,
@@ -99,10 +105,12 @@ class RulingDecided(_message.Message):
         effects: _abc.Iterable[Global___Effect] | None = ...,
         supersedes: _builtins.str = ...,
         from_here: _builtins.bool = ...,
+        against: _common_pb2.Color.ValueType = ...,
+        refs: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_case_revision", b"_case_revision", "case_revision", b"case_revision", "interrupted", b"interrupted"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_case_revision", b"_case_revision", "case_id", b"case_id", "case_revision", b"case_revision", "clause", b"clause", "effects", b"effects", "from_here", b"from_here", "interrupted", b"interrupted", "offered_options", b"offered_options", "option", b"option", "reason", b"reason", "role", b"role", "supersedes", b"supersedes"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_case_revision", b"_case_revision", "against", b"against", "case_id", b"case_id", "case_revision", b"case_revision", "clause", b"clause", "effects", b"effects", "from_here", b"from_here", "interrupted", b"interrupted", "offered_options", b"offered_options", "option", b"option", "reason", b"reason", "refs", b"refs", "role", b"role", "supersedes", b"supersedes"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__case_revision: _TypeAlias = _typing.Literal["case_revision"]  # noqa: Y015
     _WhichOneofArgType__case_revision: _TypeAlias = _typing.Literal["_case_revision", b"_case_revision"]  # noqa: Y015
@@ -343,15 +351,19 @@ class LoseTurn(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     PLAYER_FIELD_NUMBER: _builtins.int
+    EMPTY_MOVE_FIELD_NUMBER: _builtins.int
     player: _common_pb2.Color.ValueType
+    empty_move: _builtins.bool
+    """It is an empty move by the player's own application and counts as a pass (CN2002 22.5, 7.3)."""
     def __init__(
         self,
         *,
         player: _common_pb2.Color.ValueType = ...,
+        empty_move: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["player", b"player"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["empty_move", b"empty_move", "player", b"player"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -359,7 +371,7 @@ Global___LoseTurn: _TypeAlias = LoseTurn  # noqa: Y015
 
 @_typing.final
 class SetPoints(_message.Message):
-    """Stones taken off and put on."""
+    """Stones taken off and put on; where a player's stone lay provisionally, it is gone."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -367,8 +379,11 @@ class SetPoints(_message.Message):
     REMOVE_FIELD_NUMBER: _builtins.int
     ADD_BLACK_FIELD_NUMBER: _builtins.int
     ADD_WHITE_FIELD_NUMBER: _builtins.int
+    AS_AFTER_MOVE_FIELD_NUMBER: _builtins.int
     remove_all: _builtins.bool
     """Takes all stones off before `add`."""
+    as_after_move: _builtins.int
+    """The position after this move of the record instead, 0 = the set-up; the moves behind it are void (CN2002 17.6)."""
     @_builtins.property
     def remove(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
     @_builtins.property
@@ -382,12 +397,15 @@ class SetPoints(_message.Message):
         remove: _abc.Iterable[_builtins.str] | None = ...,
         add_black: _abc.Iterable[_builtins.str] | None = ...,
         add_white: _abc.Iterable[_builtins.str] | None = ...,
+        as_after_move: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_as_after_move", b"_as_after_move", "as_after_move", b"as_after_move"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["add_black", b"add_black", "add_white", b"add_white", "remove", b"remove", "remove_all", b"remove_all"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_as_after_move", b"_as_after_move", "add_black", b"add_black", "add_white", b"add_white", "as_after_move", b"as_after_move", "remove", b"remove", "remove_all", b"remove_all"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__as_after_move: _TypeAlias = _typing.Literal["as_after_move"]  # noqa: Y015
+    _WhichOneofArgType__as_after_move: _TypeAlias = _typing.Literal["_as_after_move", b"_as_after_move"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__as_after_move) -> _WhichOneofReturnType__as_after_move | None: ...
 
 Global___SetPoints: _TypeAlias = SetPoints  # noqa: Y015
 

@@ -47,6 +47,9 @@ class GameState(_message.Message):
     DIVERGED_FIELD_NUMBER: _builtins.int
     PROPOSER_FIELD_NUMBER: _builtins.int
     DEAD_FIELD_NUMBER: _builtins.int
+    CASES_FIELD_NUMBER: _builtins.int
+    SIGNED_FIELD_NUMBER: _builtins.int
+    MUST_POINT_OUT_FIELD_NUMBER: _builtins.int
     game_id: _builtins.str
     seq: _builtins.int
     """The last outcome in it, and its head."""
@@ -63,6 +66,7 @@ class GameState(_message.Message):
     """Two outcomes with one seq and different heads were seen: the game is not to be trusted."""
     proposer: _common_pb2.Color.ValueType
     """Who has proposed to end the game, and the dead stones as each side proposed them."""
+    must_point_out: _common_pb2.Color.ValueType
     @_builtins.property
     def opened(self) -> _facts_pb2.GameOpened:
         """The game as it was opened, regulations pinned."""
@@ -83,6 +87,12 @@ class GameState(_message.Message):
     def result(self) -> _outcome_pb2.Result: ...
     @_builtins.property
     def dead(self) -> _containers.RepeatedCompositeFieldContainer[_outcome_pb2.DeadStones]: ...
+    @_builtins.property
+    def cases(self) -> _containers.RepeatedCompositeFieldContainer[_outcome_pb2.Case]:
+        """Cases that are open."""
+
+    @_builtins.property
+    def signed(self) -> _outcome_pb2.Signatures: ...
     def __init__(
         self,
         *,
@@ -106,10 +116,13 @@ class GameState(_message.Message):
         diverged: _builtins.bool = ...,
         proposer: _common_pb2.Color.ValueType = ...,
         dead: _abc.Iterable[_outcome_pb2.DeadStones] | None = ...,
+        cases: _abc.Iterable[_outcome_pb2.Case] | None = ...,
+        signed: _outcome_pb2.Signatures | None = ...,
+        must_point_out: _common_pb2.Color.ValueType = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["clocks", b"clocks", "colours", b"colours", "opened", b"opened", "result", b"result"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["clocks", b"clocks", "colours", b"colours", "opened", b"opened", "result", b"result", "signed", b"signed"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["board", b"board", "captured_black", b"captured_black", "captured_white", b"captured_white", "clocks", b"clocks", "colours", b"colours", "dead", b"dead", "diverged", b"diverged", "game_id", b"game_id", "head", b"head", "last_point", b"last_point", "move_number", b"move_number", "opened", b"opened", "penalties", b"penalties", "phase", b"phase", "proposer", b"proposer", "provisional", b"provisional", "result", b"result", "seq", b"seq", "state_digest", b"state_digest", "turn", b"turn"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["board", b"board", "captured_black", b"captured_black", "captured_white", b"captured_white", "cases", b"cases", "clocks", b"clocks", "colours", b"colours", "dead", b"dead", "diverged", b"diverged", "game_id", b"game_id", "head", b"head", "last_point", b"last_point", "move_number", b"move_number", "must_point_out", b"must_point_out", "opened", b"opened", "penalties", b"penalties", "phase", b"phase", "proposer", b"proposer", "provisional", b"provisional", "result", b"result", "seq", b"seq", "signed", b"signed", "state_digest", b"state_digest", "turn", b"turn"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

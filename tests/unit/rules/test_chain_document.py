@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import struct
 
-from support.play import Play, fold
+from support.play import Play, fold, refereed
 
 from caipan.rules.game import Game
 from caipan.v1.outcome_pb2 import Outcome, OutcomeRecord
@@ -86,4 +87,16 @@ def test_a_forbidden_stone_is_a_question_of_the_document() -> None:
         history = sha(history, position(stones, 9), u8(turn))
     provisional = part(b"P", (0).to_bytes(2, "big") + u8(1) + u8(1))
     standing = u8(1) + u8(1) + u8(0) + u8(0)
-    assert play.verdict.state_digest == sha(b"\x02", history, standing, provisional)
+    about = struct.pack(">BIIqqHH", 1, 5, 4, 0, 0, 1, 0)
+    case = part(b"Q", about + part(b"k", b"CN2002 19"))
+    assert play.verdict.state_digest == sha(b"\x02", history, standing, provisional, case)
+
+
+def test_a_warning_is_a_question_of_the_document() -> None:
+    play = refereed(size=9).stone("B", "G7").stone("B", "A2").rule("VOID_AND_WARN")
+    history = sha(b"caipan history", u8(9), position({}, 9), u8(1))
+    history = sha(history, position({"G7": 1}, 9), u8(2))
+    standing = u8(2) + u8(1) + u8(0) + u8(0)
+    persons = part(b"F", (2).to_bytes(4, "big") + b"arbiter") + part(b"F", (3).to_bytes(4, "big") + b"chief")
+    warning = part(b"W", struct.pack(">BBI", 1, 1, 1) + b"CN2002 17.2")
+    assert play.verdict.state_digest == sha(b"\x02", history, standing, persons, warning)

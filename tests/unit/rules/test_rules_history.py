@@ -108,7 +108,7 @@ def test_the_arrangement_after_any_move_can_be_had_again() -> None:
 
 def test_without_its_last_move_a_history_is_the_one_before_it() -> None:
     moves = [("A1", 2), ("A2", 1), ("C3", 2), ("B1", 1)]
-    shorter, (expected, board) = make(3, *moves)[0].without_last(), make(3, *moves[:-1])
+    shorter, (expected, board) = make(3, *moves)[0].until(3), make(3, *moves[:-1])
     assert (shorter.length, shorter.keys, shorter.digest) == (expected.length, expected.keys, expected.digest)
     assert shorter.captured() == [0, 0, 0]
     assert shorter.cells(3) == board.cells()

@@ -1,0 +1,214 @@
+"""The cases of a game (rules 0.6): what is found or claimed opens one, what is one act joins it, its clauses say what
+it lists. A case decides nothing and holds nothing up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import Any
+
+from caipan.rules.act import Act
+from caipan.rules.clauses import Anchor, Clause, Consent, Offer, Raiser, When, names_of
+from caipan.rules.edition import Edition
+from caipan.rules.points import SEATS, Colour, other
+from caipan.rules.table import Table
+from caipan.v1 import outcome_pb2 as pb
+from caipan.v1.checkpoint_pb2 import CaseMemory
+from caipan.v1.rulings_pb2 import Interruption
+
+OPEN_MOST = 64  # cases at once; what comes then is on record without a case of its own
+TOLD_MOST = 32  # refs, findings and claims of a case
+
+_BY_ARBITER = frozenset((Raiser.ARBITER, Raiser.ANYONE))
+_FINDINGS = names_of(pb.FindingKind.DESCRIPTOR)
+
+
+@cache
+def openers(edition: Edition) -> dict[int, tuple[str, ...]]:
+    """Which clauses a finding opens a case of: their keys by kind."""
+    opened: dict[str, list[str]] = {}
+    for clause in edition.clauses.values():
+        for name in clause.opened_by.findings:
+            opened.setdefault(name, []).append(clause.key)
+    return {kind: tuple(opened[name]) for kind, name in _FINDINGS.items() if name in opened}
+
+
+def standing(table: Table) -> tuple[Any, ...]:
+    """What cases are about: board, turn, stage, ledger, result. Another value makes a ruling on an older one STALE."""
+    refs = tuple(stone.ref for stone in table.provisional)
+    return (table.history.digest, table.turn, refs, table.phase, len(table.ledger.penalties), str(table.result))
+
+
+def settle(table: Table, act: Act, seq: int, before: tuple[Any, ...] | None) -> None:
+    """Opens cases by what was found, and gives every open case its new revision where something has changed.
+
+    ``before``: ``standing`` before the act, None where no case was open.
+    """
+    for case in open_by_findings(table, act, seq):
+        act.touch(case)
+    if before is not None and before != standing(table):
+        for case in table.cases.values():
+            act.touch(case)
+    for case in act.cases:
+        case.told.revision = seq
+
+
+def open_by_findings(table: Table, act: Act, seq: int) -> list[CaseMemory]:
+    """The cases that this event's findings open or join."""
+    touched = []
+    for finding in act.findings:
+        keys = openers(table.edition).get(finding.kind)
+        if keys:
+            case = find_or_open(table, act, seq, finding.side, finding.move, keys)
+            if case is not None:
+                if len(case.told.findings) < TOLD_MOST:
+                    case.told.findings.append(finding)
+                    case.black_ms, case.white_ms = _amounts(case, finding)
+                touched.append(case)
+    return touched
+
+
+def _amounts(case: CaseMemory, finding: pb.Finding) -> tuple[int, int]:
+    if not finding.over_ms:
+        return case.black_ms, case.white_ms
+    return (finding.over_ms, case.white_ms) if finding.side == SEATS[0] else (case.black_ms, finding.over_ms)
+
+
+def find_or_open(table: Table, act: Act, seq: int, side: Colour, move: int, keys: Sequence[str]) -> CaseMemory | None:
+    """The case of this act, which is one side's doing at one move: one act, one case, and so one warning (R9).
+
+    None where the act is decided already, or too many cases are open.
+    """
+    for case in table.cases.values():
+        if case.told.side == side and move and case.move == move:
+            _extend(case, act, keys)
+            return case
+    if any(case.told.side == side and move and case.move == move and case.key for case in table.closed):
+        return None
+    if len(table.cases) >= OPEN_MOST:
+        return None
+    return open_case(table, act, seq, side, move, keys)
+
+
+def open_case(table: Table, act: Act, seq: int, side: Colour, move: int, keys: Sequence[str]) -> CaseMemory:
+    """A new case; ``move``: the number of the move it is about, 0 for none."""
+    case = CaseMemory(keys=keys, move=move)
+    told = case.told
+    told.case_id = _case_id(table, seq)
+    told.status = pb.CASE_STATUS_OPEN
+    told.side = side
+    told.refs.append(act.event_id)
+    told.move = table.history.length
+    told.opened_at_ms = act.at_ms
+    told.interrupted.CopyFrom(interruption(table))
+    stone = next((stone for stone in table.provisional if stone.ref == act.event_id), None)
+    if stone is not None:
+        case.stone, case.point, case.instead_of = stone.ref, stone.index + 1, stone.instead_of + 1
+        case.instead_captured = b"".join(index.to_bytes(2, "big") for index in stone.instead_captured)
+    table.cases[told.case_id] = case
+    return case
+
+
+def interruption(table: Table) -> Interruption:
+    """Whose turn it is, and the times used."""
+    return Interruption(turn=table.turn)
+
+
+def _case_id(table: Table, seq: int) -> str:
+    taken = table.cases.keys() | {case.told.case_id for case in table.closed}
+    return next(
+        name for name in (f"{seq}{letter}" for letter in ("", *"bcdefghijklmnopqrstuvwxyz")) if name not in taken
+    )
+
+
+def _extend(case: CaseMemory, act: Act, keys: Iterable[str]) -> None:
+    case.keys.extend(key for key in keys if key not in case.keys)
+    if act.event_id not in case.told.refs and len(case.told.refs) < TOLD_MOST:
+        case.told.refs.append(act.event_id)
+
+
+# What a case lists
+
+
+def listed(table: Table, case: CaseMemory, key: str, refs: Sequence[str] = ()) -> tuple[Offer, ...]:
+    """What a case lists under one of its clauses. ``refs``: earlier rulings of the event that a ruling names.
+
+    Where only the opponent may raise a clause, nothing but a dismissal is listed before he does (CN2002 17.3).
+    """
+    clause = table.edition.clauses[key]
+    offers = clause.listed(holding(table, case, clause, refs), table.regulations)
+    if not _BY_ARBITER.isdisjoint(clause.raised_by) or case.told.claims:
+        return offers
+    return tuple(offer for offer in offers if offer.option.dismisses)
+
+
+def holding(table: Table, case: CaseMemory, clause: Clause, refs: Sequence[str] = ()) -> set[str]:
+    """What holds of a case under a clause, as values of When."""
+    told, opponent = case.told, other(case.told.side)
+    facts: set[str] = set(case.facts)
+    if told.claims and all(claim.late for claim in told.claims):
+        facts.add(When.LATE)
+    facts.add(When.ANSWERED if table.history.moves_of(opponent, told.move) else When.UNANSWERED)
+    facts.add(When.AGREED if is_agreed(case, clause) else When.NOT_AGREED)
+    if any(closed.told.side == told.side and closed.key == clause.key for closed in table.closed if closed.told.option):
+        facts.add(When.AGAIN_IN_GAME)
+    else:
+        facts.add(When.AGAIN_IN_EVENT if refs else When.FIRST)
+    facts.update((When.RECONSTRUCTED, When.LOST))  # which of them is the arbiter's finding
+    return facts
+
+
+def is_agreed(case: CaseMemory, clause: Clause) -> bool:
+    """Whether those whose consent the clause asks for have given it, to the same proposal."""
+    accepted = {consent.by: consent.proposal for consent in case.told.consents if consent.accept}
+    if clause.consent == Consent.OPPONENT:
+        return other(case.told.side) in accepted
+    return clause.consent == Consent.BOTH and len(accepted) == len(SEATS) and len(set(accepted.values())) == 1
+
+
+def is_late(table: Table, clause: Clause, claimant: Colour, move: int) -> bool:
+    """Whether a claim that a side raises now, on what happened when ``move`` moves had been made, comes too late."""
+    window = table.edition.window(clause.key, table.regulations)
+    if window is None or window.ends == Anchor.NEVER:
+        return False
+    if window.ends == Anchor.BOTH_SIGNED:
+        return table.signed >= frozenset(SEATS)
+    if window.ends == Anchor.FIRST_SIGNATURE:
+        return bool(table.signed)
+    if table.phase > pb.PHASE_PAUSED:
+        return True
+    if window.ends == Anchor.MOVE_NUMBER:
+        return table.history.length > window.count
+    if window.ends in (Anchor.OWN_MOVE, Anchor.OWN_STONE) and claimant:
+        return table.history.moves_of(claimant, move, window.ends == Anchor.OWN_STONE) >= window.count
+    return False
+
+
+def tell(table: Table, case: CaseMemory) -> pb.Case:
+    """The case as a verdict tells it: with what it lists now, while it is open."""
+    told = pb.Case()
+    told.CopyFrom(case.told)
+    if told.status == pb.CASE_STATUS_OPEN:
+        for key in case.keys:
+            told.candidates.append(candidate(table, case, key))
+        told.window = table.edition.clauses[case.keys[0]].until if case.keys else ""
+    return told
+
+
+def candidate(table: Table, case: CaseMemory, key: str) -> pb.Candidate:
+    """A clause of the case with what it lists."""
+    edition, regulations = table.edition, table.regulations
+    options = [
+        pb.ListedOption(name=offer.name, required_role=edition.required_role(key, offer, regulations))
+        for offer in listed(table, case, key)
+    ]
+    return pb.Candidate(clause=edition.clauses[key].id, key=key, options=options)
+
+
+def close(table: Table, case: CaseMemory, status: pb.CaseStatus.ValueType, decided_by: str = "") -> None:
+    """The case is open no longer."""
+    case.told.status = status
+    case.told.decided_by = decided_by
+    table.cases.pop(case.told.case_id, None)
+    table.closed.append(case)

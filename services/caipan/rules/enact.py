@@ -1,0 +1,215 @@
+"""The effects of a ruling (rules 7.3), each applied to the table as it stands.
+
+Whoever applies several works on a copy, so that all of them count or none does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from caipan.rules.act import Act
+from caipan.rules.board import Board
+from caipan.rules.clauses import Clause
+from caipan.rules.history import PASS
+from caipan.rules.points import BLACK, WHITE, Colour, other
+from caipan.rules.table import Table
+from caipan.v1 import outcome_pb2 as pb
+from caipan.v1 import rulings_pb2 as rl
+from caipan.v1.checkpoint_pb2 import CaseMemory
+from caipan.v1.common_pb2 import COLOR_UNSPECIFIED
+from caipan.v1.facts_pb2 import Colours
+
+
+class CannotApplyError(ValueError):
+    """An effect that does not fit the table; the message says what would."""
+
+
+class Enactment:
+    """A ruling under ``clause`` on ``case``, being applied to ``table``; ``ruling``: the id of its event."""
+
+    def __init__(self, table: Table, case: CaseMemory, clause: Clause, ruling: str, act: Act) -> None:
+        self.table = table
+        self.case = case
+        self.clause = clause
+        self.ruling = ruling
+        self.act = act
+
+    def apply(self, effects: list[rl.Effect]) -> None:
+        """All effects, in their order. Raises CannotApplyError."""
+        for effect in effects:
+            name = effect.WhichOneof("effect") or ""
+            _EFFECTS[name](self, getattr(effect, name))
+
+    # Penalties
+
+    def warn(self, said: rl.Warn) -> None:
+        self._impose(pb.Penalty.KIND_WARNING, said.player)
+
+    def admonish(self, said: rl.Admonish) -> None:
+        self._impose(pb.Penalty.KIND_ADMONITION, said.player)
+
+    def lose_turn(self, said: rl.LoseTurn) -> None:
+        """The turn is lost and a move number used up; an empty move by own application is a pass too (R2)."""
+        table, player = self._playing(), said.player
+        if table.turn != player:
+            raise CannotApplyError(f"it is not the turn of {_name(player)}, who cannot lose it")
+        if table.provisional:
+            raise CannotApplyError("a stone lies provisionally: make it void or let it stand first")
+        table.turn = other(player)
+        table.passes = table.passes + 1 if said.empty_move else 0
+        table.proposer = COLOR_UNSPECIFIED
+        table.unpressed = None
+        table.history.push(table.board.key, PASS, player, (), table.turn)
+        self._impose(pb.Penalty.KIND_TURN_LOST, player)
+
+    def _impose(self, kind: pb.Penalty.Kind.ValueType, side: Colour) -> None:
+        table = self.table
+        table.ledger.impose(kind, side, self.clause, table.history.length, self.ruling)
+
+    # The board
+
+    def void_move(self, said: rl.VoidMove) -> None:
+        """The stone goes, and what it captured comes back; a move behind which others were made only goes."""
+        table = self._playing()
+        lying = [stone for stone in table.provisional if stone.ref == said.ref]
+        if lying:
+            table.set_again([stone for stone in table.provisional if stone not in lying], self.act)
+            return
+        index = self.case.point - 1
+        if self.case.stone != said.ref or index < 0 or not table.board.colour_at(index):
+            raise CannotApplyError(f"{said.ref!r} is no stone of this case that lies on the board")
+        cells = bytearray(table.board.cells())
+        cells[index] = 0
+        self._set_cells(cells)
+
+    def set_points(self, said: rl.SetPoints) -> None:
+        """Stones go off and on; provisional ones named here, or lying where stones come, are gone."""
+        table = self._playing()
+        if said.HasField("as_after_move"):
+            self._go_back_to(said.as_after_move)
+        if said.remove_all:
+            self._clear()
+        changed = {*said.remove, *said.add_black, *said.add_white}
+        wrong = sorted(name for name in changed if name not in table.indices)
+        if wrong:
+            raise CannotApplyError(f"{', '.join(wrong)}: no point of this board")
+        points = {table.indices[name] for name in changed}
+        if any(stone.index in points for stone in table.provisional):
+            table.set_again([stone for stone in table.provisional if stone.index not in points], self.act)
+        cells = bytearray(table.board.cells())
+        for names, colour in ((said.remove, 0), (said.add_black, BLACK), (said.add_white, WHITE)):
+            for name in names:
+                cells[table.indices[name]] = colour
+        if (index := self._own_move(said)) >= 0:
+            self._play(index)
+        elif cells != table.board.cells():
+            self._set_cells(cells)
+        table.due = table.left = table.missing = frozenset()
+        table.lifted = {point: side for point, side in table.lifted.items() if point not in points}
+
+    def _own_move(self, said: rl.SetPoints) -> int:
+        """The point where this puts the stone of the case as it should have been: back where it was, or in its colour.
+
+        It is the move then, if nobody has moved since; -1 otherwise.
+        """
+        table, case = self.table, self.case
+        index = (case.instead_of or case.point) - 1
+        if index < 0 or table.history.length != case.told.move or table.turn != case.told.side:
+            return -1
+        added = said.add_black if case.told.side == BLACK else said.add_white
+        return index if table.names[index] in added and table.board.units[index] is None else -1
+
+    def _play(self, index: int) -> None:
+        """The stone is set as a move, with what it captures (CN2002 17.3)."""
+        table, player = self.table, self.case.told.side
+        captured = table.board.play(index, player)
+        table.captured[other(player)] += len(captured)
+        table.turn, table.passes, table.proposer = other(player), 0, COLOR_UNSPECIFIED
+        table.history.push(table.board.key, index, player, captured, table.turn)
+
+    def _set_cells(self, cells: bytearray) -> None:
+        """The board in force is this one; provisional stones count as they lie."""
+        table = self.table
+        table.remember(self.act)
+        table.board = Board.from_cells(table.size, cells)
+        table.history.edit(bytes(cells), table.turn)
+        table.provisional = ()
+
+    def _go_back_to(self, move: int) -> None:
+        table = self.table
+        if move > table.history.length:
+            raise CannotApplyError(f"set_points.as_after_move is {move}: the record has {table.history.length} moves")
+        table.remember(self.act)
+        table.history = table.history.until(move)
+        table.turn = table.history.turn_after(move)
+        table.set_again([], self.act)
+        table.passes, table.proposer, table.unpressed, table.early = 0, COLOR_UNSPECIFIED, None, {}
+
+    def _clear(self) -> None:
+        """All stones go; with the set-up back on it, the game begins again (CN2002 17.1)."""
+        table = self.table
+        self._go_back_to(0)
+        table.captured = [0, 0, 0]
+
+    def set_turn(self, said: rl.SetTurn) -> None:
+        """Whose turn it is; a provisional stone of the other side stands as its move."""
+        table = self._playing()
+        if table.provisional and table.provisional[-1].player != said.color:
+            table.accept_provisional(self.act)
+        if table.turn != said.color:
+            table.turn = said.color
+            table.history.edit(table.board.cells(), table.turn)
+        table.passes, table.proposer = 0, COLOR_UNSPECIFIED
+
+    # Persons, result, the rest
+
+    def set_colours(self, said: rl.SetColours) -> None:
+        table = self.table
+        persons = set(table.opened.players) or {table.colours.black, table.colours.white} if table.colours else set()
+        if persons and {said.black, said.white} != persons:
+            raise CannotApplyError(f"the players are {' and '.join(sorted(persons))}")
+        table.name(table.officials, Colours(black=said.black, white=said.white))
+        self.act.tell(colours=table.colours)
+
+    def result(self, said: rl.SetResult) -> None:
+        """The game is over, by this clause."""
+        self.table.set_result(
+            pb.Result(kind=said.kind, how=self.clause.how.number, clause=self.clause.id), pb.PHASE_ENDED
+        )
+
+    def assign_points(self, said: rl.AssignPoints) -> None:
+        """Contested points are one side's at the count (CN2002 12.4)."""
+        table = self.table
+        wrong = sorted(name for name in said.points if name not in table.indices)
+        if wrong:
+            raise CannotApplyError(f"{', '.join(wrong)}: no point of this board")
+        table.assigned |= {table.indices[name]: said.side for name in said.points}
+
+    def nothing(self, said: Any) -> None:
+        """What is on record without an effect on the game: permissions, sanctions, dismissals."""
+
+    def _playing(self) -> Table:
+        if self.table.phase > pb.PHASE_PAUSED:
+            raise CannotApplyError("play is over: board and turn cannot be changed any more (21.3)")
+        return self.table
+
+
+def _name(side: Colour) -> str:
+    return "Black" if side == BLACK else "White"
+
+
+_EFFECTS: dict[str, Callable[[Enactment, Any], None]] = {
+    "warn": Enactment.warn,
+    "admonish": Enactment.admonish,
+    "void_move": Enactment.void_move,
+    "pass": Enactment.lose_turn,
+    "set_points": Enactment.set_points,
+    "set_turn": Enactment.set_turn,
+    "set_colours": Enactment.set_colours,
+    "result": Enactment.result,
+    "assign_points": Enactment.assign_points,
+    "permit": Enactment.nothing,
+    "sanction": Enactment.nothing,
+    "dismiss": Enactment.nothing,
+}

@@ -1,0 +1,64 @@
+"""The ledger: what was imposed on each side, what it adds up to, what it costs at the count (CN2002 24)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from caipan.rules.clauses import Clause
+from caipan.rules.edition import Edition
+from caipan.rules.points import SEATS, Colour
+from caipan.v1.outcome_pb2 import Penalty, PenaltyCount
+from caipan.v1.regulations_pb2 import Regulations
+
+
+class Ledger:
+    """The penalties of a game in the order in which they were imposed; each names side, clause, move and ruling."""
+
+    __slots__ = ("_edition", "_regulations", "penalties")
+
+    def __init__(self, edition: Edition, regulations: Regulations, penalties: Sequence[Penalty] = ()) -> None:
+        self._edition = edition
+        self._regulations = regulations
+        self.penalties = list(penalties)
+
+    def impose(self, kind: Penalty.Kind.ValueType, side: Colour, clause: Clause, move: int, ruling: str) -> None:
+        """A penalty; cautions that make a warning bring one (KBA2024 17)."""
+        penalty = Penalty(side=side, kind=kind, clause=clause.id, reason_clause=clause.reason, key=clause.key)
+        penalty.move, penalty.ruling = move, ruling
+        self.penalties.append(penalty)
+        cautions = self._edition.ladder.cautions if self._regulations.caution_conversion else 0
+        if kind == Penalty.KIND_ADMONITION and cautions and self.number(side, kind) % cautions == 0:
+            self.impose(Penalty.KIND_WARNING, side, clause, move, ruling)
+
+    def number(self, side: Colour, kind: Penalty.Kind.ValueType) -> int:
+        """How many of a kind a side has."""
+        return sum(penalty.side == side and penalty.kind == kind for penalty in self.penalties)
+
+    def warnings(self, side: Colour) -> int:
+        """The warnings of a side; each costs what the ladder says."""
+        return self.number(side, Penalty.KIND_WARNING)
+
+    def adding_up(self, side: Colour) -> int:
+        """The warnings of a side that add up to a loss: those for acts off the board may not (KBA2025)."""
+        counted = [
+            penalty for penalty in self.penalties if penalty.kind == Penalty.KIND_WARNING and penalty.side == side
+        ]
+        if self._regulations.offboard_accumulation:
+            return len(counted)
+        return sum(not self._edition.clauses[penalty.key].offboard for penalty in counted)
+
+    def counts(self) -> Iterator[PenaltyCount]:
+        """What stands against each side that has anything, Black first."""
+        ladder, regulations = self._edition.ladder, self._regulations
+        for side in SEATS if self.penalties else ():
+            warnings = self.warnings(side)
+            count = PenaltyCount(
+                side=side,
+                warnings=warnings,
+                admonitions=self.number(side, Penalty.KIND_ADMONITION),
+                turns_lost=self.number(side, Penalty.KIND_TURN_LOST),
+                cost_qz=ladder.costs_qz(warnings, regulations),
+                cost_points=ladder.costs_points(warnings, regulations),
+            )
+            if count.warnings or count.admonitions or count.turns_lost:
+                yield count

@@ -1,0 +1,189 @@
+"""Rulings (rules 0.6, 7.3): one decision of a person in a role, checked, then applied whole or not at all.
+
+A ruling that cannot be applied is REFUSED with what would be allowed; it changes nothing.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from caipan.rules import docket
+from caipan.rules.act import Act
+from caipan.rules.clauses import Clause, Offer
+from caipan.rules.enact import CannotApplyError, Enactment
+from caipan.rules.officials import decides_as
+from caipan.rules.points import BLACK, SEATS, WHITE, Colour
+from caipan.rules.ruling_effects import IncompleteError, effects_of
+from caipan.rules.table import Table
+from caipan.rules.table_memory import copy_table
+from caipan.v1 import outcome_pb2 as pb
+from caipan.v1.checkpoint_pb2 import CaseMemory
+from caipan.v1.common_pb2 import COLOR_UNSPECIFIED
+from caipan.v1.rulings_pb2 import RESULT_KIND_B_WIN, RESULT_KIND_W_WIN, Effect, RulingDecided
+
+_EVENT_LEVEL = {"sanction", "dismiss"}  # what may reach a final game, in the standings only (CN2002 16.4, 23.1)
+
+
+class RefusedError(Exception):
+    """A ruling that is not applied: status STALE or REFUSED, and what would be allowed."""
+
+    def __init__(self, reason: str, status: pb.Status.ValueType = pb.STATUS_REFUSED) -> None:
+        super().__init__(reason)
+        self.status = status
+
+
+class Decision(NamedTuple):
+    """A ruling that may be applied: the case, the clause and option it decides it by, all that follows."""
+
+    case: CaseMemory
+    clause: Clause
+    offer: Offer
+    effects: list[Effect]
+
+
+def ruling_decided(table: Table, act: Act, seq: int) -> Table:
+    """The table after a ruling; the same one where it is refused."""
+    try:
+        decision = decide(table, act)
+        ruled = enact(table, decision, act, seq)
+    except RefusedError as error:
+        act.refuse(error.status, str(error))
+        return table
+    except (CannotApplyError, IncompleteError) as error:
+        act.refuse(pb.STATUS_REFUSED, str(error))
+        return table
+    return ruled
+
+
+def decide(table: Table, act: Act) -> Decision:
+    """What a ruling decides, checked. Raises RefusedError, IncompleteError."""
+    said: RulingDecided = act.fact
+    case = _case(table, act, said)
+    if said.HasField("case_revision") and said.case_id and case.told.revision > said.case_revision:
+        raise RefusedError(
+            f"case_revision: case {said.case_id} has changed since, at {case.told.revision}; look at it again",
+            pb.STATUS_STALE,
+        )
+    key, offer = _offer(table, case, said)
+    clause = table.edition.clauses[key]
+    needed = table.edition.required_role(key, offer, table.regulations)
+    if (why := decides_as(table, act.event.by, said.role, needed)) is not None:
+        raise RefusedError(f"{why} ({clause.id}, {offer.name})")
+    effects = effects_of(table, case, offer.option, said.effects)
+    if table.phase == pb.PHASE_FINAL and any(effect.WhichOneof("effect") not in _EVENT_LEVEL for effect in effects):
+        raise RefusedError(f"the result is final and cannot be changed ({table.cite('16.4')})")
+    return Decision(case, clause, offer, effects)
+
+
+def _case(table: Table, act: Act, said: RulingDecided) -> CaseMemory:
+    """The case that is decided; without one named, that of the same clause and side, or one of the arbiter's own."""
+    if said.case_id:
+        case = table.cases.get(said.case_id)
+        if case is not None:
+            return case
+        closed = next((case for case in table.closed if case.told.case_id == said.case_id), None)
+        if closed is not None:
+            by = f"by ruling {closed.told.decided_by!r}: supersede that" if closed.told.decided_by else "without one"
+            raise RefusedError(f"case_id: case {said.case_id} is closed {by}")
+        known = ", ".join(table.cases) or "none is open"
+        raise RefusedError(f"case_id: this game has no case {said.case_id!r} ({known})")
+    clauses = _named(table, said.clause)
+    side = _side(said)
+    keys = {clause.key for clause in clauses}
+    for decided in table.closed:
+        if said.refs and decided.key in keys and decided.told.side == side and {*said.refs} & {*decided.told.refs}:
+            raise RefusedError(f"refs: that act was decided by ruling {decided.told.decided_by!r}: one act, one ruling")
+    for case in table.cases.values():
+        if case.told.side == side and keys & {*case.keys} and (not said.refs or {*said.refs} & {*case.told.refs}):
+            return case
+    case = CaseMemory(keys=[clause.key for clause in clauses])
+    case.told.side = side
+    case.told.move = table.history.length
+    case.told.refs.extend(said.refs)
+    case.told.opened_at_ms = act.at_ms
+    return case
+
+
+def _side(said: RulingDecided) -> Colour:
+    """Whom a ruling without a case is about: as it says, else as its effects do; 0 = nobody alone."""
+    if said.against in SEATS:
+        return said.against
+    sides: set[Colour] = set()
+    for effect in said.effects:
+        name = effect.WhichOneof("effect") or ""
+        if name in ("warn", "admonish", "pass"):
+            sides.add(getattr(effect, name).player)
+        elif name == "result" and effect.result.kind in (RESULT_KIND_B_WIN, RESULT_KIND_W_WIN):
+            sides.add(WHITE if effect.result.kind == RESULT_KIND_B_WIN else BLACK)
+    return sides.pop() if len(sides) == 1 else COLOR_UNSPECIFIED
+
+
+def _named(table: Table, clause: str) -> tuple[Clause, ...]:
+    """The clauses a ruling may mean: by key, or by id all its matters. Raises RefusedError."""
+    edition = table.edition
+    if not clause:
+        raise RefusedError("clause: missing; name one, e.g. " + edition.cite("17.2"))
+    found = (edition.clauses[clause],) if clause in edition.clauses else edition.cited(clause)
+    ruled = tuple(each for each in found if each.is_ruled)
+    if not found:
+        raise RefusedError(f"clause: {edition.id} has no clause {clause!r}")
+    if not ruled:
+        raise RefusedError(f"clause: under {clause} nothing is ruled; see {', '.join(found[0].see) or 'another one'}")
+    return ruled
+
+
+def _offer(table: Table, case: CaseMemory, said: RulingDecided) -> tuple[str, Offer]:
+    """The clause, by key, and the option that the ruling takes. Raises RefusedError with what is listed."""
+    edition = table.edition
+    keys = [key for key in case.keys if said.clause in ("", key, edition.clauses[key].id)]
+    if not keys:
+        allowed = ", ".join(dict.fromkeys(edition.clauses[key].id for key in case.keys))
+        raise RefusedError(f"clause: case {case.told.case_id} is about {allowed}, not {said.clause!r}")
+    offers = [(key, offer) for key in keys for offer in docket.listed(table, case, key, said.refs)]
+    for key, offer in offers:
+        if offer.name == said.option:
+            return key, offer
+    names = ", ".join(dict.fromkeys(offer.name for _, offer in offers))
+    raise RefusedError(f"option: {said.option!r} is not listed here; {names}")
+
+
+def enact(table: Table, decision: Decision, act: Act, seq: int) -> Table:
+    """A copy of the table with all effects applied, the case closed, and what follows by itself derived.
+
+    Raises CannotApplyError.
+    """
+    case, clause, offer, effects = decision
+    ruled = copy_table(table)
+    if case.told.case_id:
+        case = ruled.cases[case.told.case_id]
+    else:
+        own = docket.open_case(ruled, act, seq, case.told.side, 0, case.keys)
+        own.told.refs.extend(ref for ref in case.told.refs if ref not in own.told.refs)
+        case = own
+    Enactment(ruled, case, clause, act.event_id, act).apply(effects)
+    case.key, case.told.clause, case.told.option = clause.key, clause.id, offer.name
+    docket.close(ruled, case, pb.CASE_STATUS_DECIDED, act.event_id)
+    act.touch(case)
+    act.tell(effects=effects)
+    derive_loss(ruled, act, seq)
+    return ruled
+
+
+def derive_loss(table: Table, act: Act, seq: int) -> None:
+    """The game is lost at the warning that the regulations name (CN2002 24.2); both at once is a case (R34)."""
+    limit = table.regulations.warnings_to_lose
+    lost = [side for side in SEATS if limit and table.ledger.adding_up(side) >= limit]
+    result = table.result
+    if not lost or table.phase == pb.PHASE_FINAL:
+        return
+    if result is not None and result.how not in (pb.RESULT_HOW_COUNT, pb.RESULT_HOW_UNSPECIFIED):
+        return  # a game resigned or lost before stays so (CN2002 7.2)
+    clause = table.cite("24.2")
+    if len(lost) == len(SEATS):
+        key = table.edition.topics.get("CN2002 24.2 both", "")
+        if key and not any(key in case.keys for case in table.cases.values()):
+            act.find(clause, pb.FINDING_KIND_BOTH_AT_LIMIT)
+            act.touch(docket.open_case(table, act, seq, COLOR_UNSPECIFIED, 0, [key]))
+        return
+    kind = RESULT_KIND_W_WIN if lost[0] == BLACK else RESULT_KIND_B_WIN
+    table.set_result(pb.Result(kind=kind, how=pb.RESULT_HOW_WARNINGS, clause=clause), pb.PHASE_ENDED)
