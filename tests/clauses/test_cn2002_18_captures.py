@@ -63,8 +63,9 @@ def test_cn2002_18_2_a_captured_stone_left_at_the_press_is_found() -> None:
     play = watched().moves(E4_TAKES_D3_AND_D4)
     assert sorted(play.verdict.removed) == ["D3", "D4"]
     play.captured("B", "D4").press("B")
-    assert play.found == ["CN2002 18.2 CAPTURES_LEFT"]
-    assert (play.finding.side, list(play.finding.points), play.finding.move) == (1, ["D3"], 11)
+    assert play.found == ["CN2002 18.2 CAPTURES_LEFT", "CN2002 22.6 PRESS_BEFORE_REMOVAL"]
+    left = play.verdict.findings[0]
+    assert (left.side, list(left.points), left.move) == (1, ["D3"], 11)
 
 
 def test_cn2002_18_2_a_captured_stone_left_at_the_next_stone_is_found() -> None:
@@ -84,7 +85,7 @@ def test_cn2002_18_2_stones_left_lying_are_no_part_of_the_board_in_force() -> No
 def test_cn2002_18_2_is_found_once() -> None:
     play = watched().moves(E4_TAKES_D3_AND_D4).captured("B", "D4").press("B").stone("W", "K10").press("W")
     play.stone("B", "K16").press("B")
-    assert play.all_found == ["CN2002 18.2 CAPTURES_LEFT"]
+    assert play.all_found == ["CN2002 18.2 CAPTURES_LEFT", "CN2002 22.6 PRESS_BEFORE_REMOVAL"]
 
 
 def test_cn2002_18_2_stones_may_be_lifted_in_parts_and_by_plain_lifting() -> None:

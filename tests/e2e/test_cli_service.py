@@ -24,6 +24,7 @@ from caipan.cli.console import json_of
 from caipan.cli.synthetic import Terms, play
 from caipan.eventlog import NewRecord
 from caipan.eventlog.embedded import EmbeddedLog
+from caipan.rules.edition import edition_ids
 
 GAMES = Path(__file__).parents[2].parent / "shared" / "games"
 SHORT = "(;GM[1]SZ[9]KM[7.5];B[ee];W[cc];B[gg];W[gc];B[cg];W[];B[])"
@@ -62,6 +63,28 @@ def test_a_game_has_the_same_head_in_the_service_and_offline(service: Service, r
     assert b64decode(state["head"]).hex() == told["head"]
     assert state["board"] == told["board"]
     assert state["result"]["margin_qz"] == told["margin_qz"]
+
+
+def test_every_edition_has_the_same_result_in_the_service_and_offline(service: Service, tmp_path: Path) -> None:
+    black, white = ("".join(f"[{column}{row}]" for row in "abcdefghi") for column in "ef")
+    file = tmp_path / "walls.sgf"
+    file.write_text(f"(;GM[1]SZ[9]KM[7.5]AB{black}AW[cg]{white}PL[B])", "utf-8")
+    offline, lines = {}, []
+    for edition_id in edition_ids():
+        (told,) = objects(caipan("adjudicate", file, "--dead", "C3", "--edition", edition_id, "--json").stdout)
+        played = play(file.read_bytes(), Terms(edition_id, dead=("C3",)), f"counted-{edition_id}")
+        lines += [json_of(step.event) for step in played.steps]
+        offline[played.game.game_id] = told["margin_qz"]
+    assert set(offline.values()) == {3, 5}
+    sent = objects(caipan("send", "-", "--json", text="\n".join(lines), **service.at).stdout)
+    verdicts = [line["outcome"]["verdict"] for line in sent]
+    assert {told["game_id"]: told["result"]["margin_qz"] for told in verdicts if "result" in told} == offline
+    shown = caipan("show", "counted-KBA2024", **service.at).stdout
+    assert "result: Black wins by 2.5 mu (Black 37 mu, White 27, komi 7.5)" in shown
+    assert (
+        "Result: B+2.5 (mu): Black wins by 2.5 mu"
+        in caipan("adjudicate", file, "--dead", "C3", "--edition", "TERR65").stdout
+    )
 
 
 @pytest.mark.skipif(not GAMES.is_dir(), reason=f"the shared games are not here ({GAMES})")

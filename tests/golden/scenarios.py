@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from hashlib import sha256
 
 from support.boards import play_on_wall
 from support.events import actor, t
@@ -10,6 +11,7 @@ from support.play import Play, arbiter, refereed
 
 from caipan.v1 import facts_pb2 as facts
 from caipan.v1 import rulings_pb2 as rl
+from caipan.v1.regulations_pb2 import RULING_MODE_AUTO_FIXED, WHEN_TO_INTERVENE_OFFENDER_ON_TURN
 from caipan.v1.rulings_pb2 import AppealDecided, RulingDecided
 
 
@@ -176,6 +178,47 @@ def rulings() -> Play:
     return play.rule("OTHER", "CN2002 30.6", case="", role="CHIEF", effects=both).rule("BOTH_LOSE", role="CHIEF")
 
 
+def hall() -> Play:
+    """Late arrivals, claims in time and too late, conduct, an absence, a scattered board, a re-check, signatures."""
+    play = refereed(9, observed=["PRESSES", "CAPTURES"]).mark("START", at=0)
+    play.presence("B", True, at=0).presence("W", True, at=t("1:00:00")).rule("DISMISS")
+    play.press("B").stone("B", "A2").claim("W", "17.4").rule("WARN").stone("W", "A1").stone("B", "B1").press("B")
+    play.stone("W", "E5").claim("W", "CN2002 18.2").claim("B", "CN2002 17.3", against="B").claim("W", "CN2002 99")
+    play.say(facts.ClockPressed(hand="HAND_OTHER"), "W", source="clock").consent("W", case="0")
+    play.claim("B", kind="TALK").rule("PERMIT_TALK", role="CHIEF")
+    play.conduct("B", "TALK_START").conduct("B", "TALK_END", at=play.now + t("2:30")).conduct("W", "OTHER", "16.1")
+    play.presence("B", False).stone("B", "G7").presence("W", False).stone("W", "C3").presence("B", True).shown(
+        "W", "C3"
+    )
+    play.discrepancy("MOVED", ("E5", "E6")).discrepancy("SCATTERED", cause="WHITE").rule("CONTINUE")
+    digest = sha256(bytes(16) + b"G3").digest()
+    play.say(facts.MoveSealed(digest=digest), "B").say(facts.SealOpened(point="G4", nonce=bytes(16)))
+    play.say(facts.SealOpened(point="G3", nonce=bytes(16)))
+    taken = sha256(bytes(16) + b"C3").digest()
+    play.say(facts.MoveSealed(digest=taken), "W").say(facts.SealOpened(point="C3", nonce=bytes(16))).rule("LOSE_TURN")
+    play.sign("W").claim("W", kind="RECHECK").end().sign("W").claim("B", kind="RECHECK").dead("B").answer_dead("W")
+    return play.sign("B").sign("W").sign("")
+
+
+def korean() -> Play:
+    """Prisoners outside the lid, a sliding stone; the arbiter steps in while the offender is not on turn."""
+    play = refereed(9, edition="KBA2024", when_to_intervene=WHEN_TO_INTERVENE_OFFENDER_ON_TURN)
+    play.moves("B A2, W A1, B B1").say(facts.StonesCaptured(points=["A1"], stored="STORED_TABLE"), "B").rule("WARN")
+    return play.stone("W", "E5", manner="SLID").rule("WARN").end()
+
+
+def older() -> Play:
+    """The older text: a complaint waits for the own time, a stone moved twice in a row loses."""
+    play = refereed(9, edition="CN1988S").stone("B", "E5").claim("B", "CN2002 23.3").stone("B", "E6")
+    return play.rule("LOSS")
+
+
+def by_itself() -> Play:
+    """Unattended play: what needs no person is ruled at once; what does, waits."""
+    play = refereed(9, ruling_mode=RULING_MODE_AUTO_FIXED, observed=["PRESSES"]).moves("B E5, B E6")
+    return play.moves("W A2, B G7, W B1, B A1").press("W").stone("W", "G3", source="clock").conduct("B", "PHONE_SOUND")
+
+
 SCENARIOS: dict[str, Callable[[], Play]] = {
     scenario.__name__: scenario
     for scenario in (
@@ -195,5 +238,9 @@ SCENARIOS: dict[str, Callable[[], Play]] = {
         dispute,
         resignation,
         rulings,
+        hall,
+        korean,
+        older,
+        by_itself,
     )
 }

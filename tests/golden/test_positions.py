@@ -10,7 +10,7 @@ import pytest
 from support import oracle
 from support.play import Play, replay
 
-from caipan.rules.scoring import count
+from caipan.rules.scoring import Ground, area
 
 CASES: list[dict[str, Any]] = json.loads((Path(__file__).parent / "positions.json").read_bytes())
 every_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
@@ -91,7 +91,7 @@ def empty_points(rows: list[str]) -> list[str]:
 def test_the_area_is_counted_to_the_quarter_zi(case: dict[str, Any]) -> None:
     table, then = after_legal_moves(case).game.table, case["then"]
     cells = table.board.cells()
-    assert list(count(case["size"], cells, ())) == then["area_qz"]
+    assert list(area(Ground(case["size"], cells, ()), {})) == then["area_qz"]
     if "dead" in case:
         dead = [table.indices[point] for point in case["dead"]]
-        assert list(count(case["size"], cells, dead)) == then["area_without_dead_qz"]
+        assert list(area(Ground(case["size"], cells, dead), {})) == then["area_without_dead_qz"]

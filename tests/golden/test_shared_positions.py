@@ -11,7 +11,7 @@ import pytest
 from support import oracle
 from support.play import Play, replay
 
-from caipan.rules.scoring import count
+from caipan.rules.scoring import Ground, area
 
 SHARED = Path(__file__).parents[2].parent / "shared"
 pytestmark = pytest.mark.skipif(not list(SHARED.glob("positions-*.json")), reason=f"no shared positions ({SHARED})")
@@ -126,10 +126,12 @@ def test_the_area_is_counted_to_the_quarter(case_id: str) -> None:
     play = Play(size, **setup({"board": expect["board"]}))
     cells, indices = play.game.table.board.cells(), play.game.table.indices
     neutral = expect["area"]["neutral"]
-    assert count(size, cells, ()) == tuple(4 * expect["area"][side] + 2 * neutral for side in ("black", "white"))
+    assert area(Ground(size, cells, ()), {}) == tuple(
+        4 * expect["area"][side] + 2 * neutral for side in ("black", "white")
+    )
     dead = [indices[point] for point in case.get("dead", ())]
     counted = tuple(round(4 * expect["chinese_count"][side]) for side in ("black", "white"))
-    assert count(size, cells, dead) == counted
+    assert area(Ground(size, cells, dead), {}) == counted
 
 
 @every_repetition

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
+from support.oracle import LETTERS
 from support.play import Play
 
 _B, _W = "ABCDEFG", "NOPQRST"
 
 
-def wall(rows: int, extra: str = "") -> dict[str, list[str]]:
-    """WALL(rows): Black has 171 + rows points. ``extra``: DAME, DEAD or SEKI. As keywords of ``Play``."""
+def wall(rows: int, extra: str = "", *, size: int = 19, column: str = "K") -> dict[str, list[str]]:
+    """WALL(rows): Black has 171 + rows points. ``extra``: DAME, DEAD or SEKI. As keywords of ``Play``.
+
+    On a board of ``size`` lines Black's lower wall stands on ``column`` and everything else beside it.
+    """
+    before, middle, after = LETTERS[LETTERS.index(column) - 1 :][:3]
     low = range(1, rows + 1)
-    high = range(rows + 1, 20)
-    black = [f"K{row}" for row in low] + [f"J{row}" for row in high]
-    white = [f"L{row}" for row in low] + [f"K{row}" for row in high]
+    high = range(rows + 1, size + 1)
+    black = [f"{middle}{row}" for row in low] + [f"{before}{row}" for row in high]
+    white = [f"{after}{row}" for row in low] + [f"{middle}{row}" for row in high]
     if extra == "DAME":
         black.remove("K1")
         black.append("J1")

@@ -67,6 +67,43 @@ def area(stones: Stones, size: int) -> tuple[int, int]:
     return qz["X"], qz["O"]
 
 
+def regions(stones: Stones, size: int) -> list[set[Point]]:
+    """The empty regions."""
+    left = {(column, row) for column in range(size) for row in range(size)} - stones.keys()
+    found = []
+    while left:
+        region, waiting = set(), [left.pop()]
+        while waiting:
+            at = waiting.pop()
+            region.add(at)
+            free = left.intersection(near(at, size))
+            left -= free
+            waiting += free
+        found.append(region)
+    return found
+
+
+def groups(stones: Stones, size: int) -> list[tuple[str, int, int, bool]]:
+    """Units joined through regions that only their side touches: colour, those regions, their points, whether the
+    group touches a shared region too."""
+    found = {frozenset(unit(stones, at, size)[0]) for at in stones}
+    enclosed, shared = [], []
+    for region in regions(stones, size):
+        around = {at for inside in region for at in near(inside, size)} & stones.keys()
+        if len({stones[at] for at in around}) == 1:
+            enclosed.append((region, around))
+            meeting = {group for group in found if group & around}
+            found = found - meeting | {frozenset().union(*meeting)}
+        else:
+            shared.append(around)
+    told = []
+    for group in found:
+        own = [region for region, around in enclosed if group & around]
+        points = sum(len(region) for region in own)
+        told.append((stones[min(group)], len(own), points, any(group & around for around in shared)))
+    return sorted(told)
+
+
 def reached(stones: Stones, at: Point, size: int) -> set[str]:
     """The colours that a point belongs to or touches through empty points."""
     if at in stones:

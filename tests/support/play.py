@@ -144,8 +144,28 @@ class Play:
     def answer_dead(self, player: str, accept: bool = True, disputed: Iterable[str] = (), **about: Any) -> Play:
         return self.say(facts.DeadAnswered(accept=accept, disputed=disputed), player, **about)
 
-    def count(self, side: str, quarters: int, other_quarters: int | None = None, **about: Any) -> Play:
-        return self.say(facts.CountTaken(side=SEATS[side], quarters=quarters, other_quarters=other_quarters), **about)
+    def count(
+        self,
+        side: str,
+        quarters: int,
+        other_quarters: int | None = None,
+        *,
+        groups: tuple[int | None, int | None] = (None, None),
+        prisoners: tuple[int | None, int | None] = (None, None),
+        player: str = "",
+        **about: Any,
+    ) -> Play:
+        """``groups`` and ``prisoners``: of Black and of White."""
+        fact = facts.CountTaken(
+            side=SEATS[side],
+            quarters=quarters,
+            other_quarters=other_quarters,
+            groups_b=groups[0],
+            groups_w=groups[1],
+            prisoners_b=prisoners[0],
+            prisoners_w=prisoners[1],
+        )
+        return self.say(fact, player, **about)
 
     def resign(self, player: str, **about: Any) -> Play:
         return self.say(facts.GameResigned(), player, **about)
@@ -191,6 +211,36 @@ class Play:
             case_id=named, clause=clause, option=option, role=f"ROLE_{role}", effects=effects, reason="seen", **said
         )
         return self.say(fact, source="tablet", by=actor(role, person))
+
+    def claim(self, player: str, clause: str = "", *, kind: str = "COMPLAINT", against: str = "", **said: Any) -> Play:
+        refs = said.pop("refs", ())
+        fact = facts.ClaimRaised(kind=f"KIND_{kind}", clause=clause, against=SEATS[against], refs=refs)
+        return self.say(fact, player, **{"source": "claims", **said})
+
+    def consent(self, player: str, accept: bool = True, *, case: str = "", proposal: str = "") -> Play:
+        named = case or (list(self.game.table.cases) or [""])[-1]
+        return self.say(facts.ConsentGiven(case_id=named, proposal=proposal, accept=accept), player, source="claims")
+
+    def conduct(self, against: str, kind: str = "OTHER", clause: str = "", **about: Any) -> Play:
+        fact = facts.ConductObserved(against=SEATS[against], kind=f"KIND_{kind}", clause=clause)
+        return self.say(fact, source="hall", **about)
+
+    def discrepancy(self, kind: str, *stones: tuple[str, str], cause: str = "UNKNOWN", **about: Any) -> Play:
+        fact = facts.BoardDiscrepancy(kind=f"KIND_{kind}", cause=f"CAUSE_{cause}")
+        for came_from, to in stones:
+            fact.stones.append(facts.BoardDiscrepancy.Stone(**{"from": came_from, "to": to}))
+        return self.say(fact, source="hall", **about)
+
+    def presence(self, player: str, present: bool, **about: Any) -> Play:
+        return self.say(facts.PresenceChanged(present=present), player, source="hall", **about)
+
+    def shown(self, player: str, point: str, **about: Any) -> Play:
+        return self.say(facts.PointShown(point=point), player, source="hall", **about)
+
+    def sign(self, player: str, **about: Any) -> Play:
+        """A signature; "" is the arbiter's."""
+        by = None if player else actor("ARBITER")
+        return self.say(facts.ResultSigned(), player, **{"source": "paper", "by": by, **about})
 
     # The end in one call
 

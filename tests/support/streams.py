@@ -11,6 +11,7 @@ from typing import Any
 from google.protobuf.descriptor import FieldDescriptor
 from hypothesis import strategies as st
 
+from caipan.rules.edition import edition_ids
 from caipan.v1 import facts_pb2 as facts
 from caipan.v1.event_pb2 import Event
 from caipan.v1.rulings_pb2 import RulingDecided
@@ -87,7 +88,13 @@ def make_observation(random: Random) -> Any:
             lambda: facts.EndAnswered(accept=random.random() < 0.5),
             lambda: facts.DeadProposed(points=make_points(random)),
             lambda: facts.DeadAnswered(accept=random.random() < 0.3, disputed=make_points(random)),
-            lambda: facts.CountTaken(side=random.randrange(3), quarters=random.randrange(65)),
+            lambda: facts.CountTaken(
+                side=random.randrange(3),
+                quarters=random.randrange(65),
+                groups_b=random.choice([None, 1, 2, 70_000]),
+                groups_w=random.choice([None, 1, 2]),
+                prisoners_b=random.choice([None, 0, 1]),
+            ),
             lambda: facts.SessionMarked(mark=random.randrange(5)),
             lambda: facts.LotDrawn(purpose=random.randrange(4), holder=random.choice(["Li", "Wang", "x"]), shown=1),
             lambda: facts.GameResigned() if random.random() < 0.2 else facts.PassDeclared(),
@@ -125,7 +132,7 @@ def make_opening(random: Random) -> dict[str, Any]:
 
 
 def make_log(random: Random, count: int) -> list[bytes]:
-    play = Play(SIZE, opening=False, **make_opening(random))
+    play = Play(SIZE, opening=False, **{**make_opening(random), "edition": random.choice(["CN2002", *edition_ids()])})
     made: list[bytes] = []
     waiting = [play.make(play.opening, source="backend").SerializeToString()]
     if random.random() < 0.85:

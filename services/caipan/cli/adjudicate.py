@@ -10,9 +10,9 @@ from rich.text import Text
 
 from caipan.cli.draw import Goban
 from caipan.cli.synthetic import Played
-from caipan.cli.words import amount_of, kind_of, result_of, sentence_of
+from caipan.cli.words import amount_of, kind_of, result_of, sentence_of, unit_of
 from caipan.record import ResultKind
-from caipan.v1.outcome_pb2 import RESULT_HOW_COUNT, Finding
+from caipan.v1.outcome_pb2 import RESULT_HOW_COUNT, Finding, Result
 from caipan.v1.rulings_pb2 import RESULT_KIND_DRAW
 
 _SHORT = {ResultKind.RESIGNATION: "R", ResultKind.TIME: "T", ResultKind.FORFEIT: "F"}
@@ -59,8 +59,9 @@ def board_of(played: Played) -> list[str]:
 def report_of(file: str, played: Played) -> dict[str, Any]:
     """What ``--json`` prints for a file; amounts in quarter-zi, ``margin_qz`` for Black.
 
-    ``result`` is written as SGF does, a count in ``result_unit``; ``result_source`` says whether it was counted or
-    taken from the record. ``agrees``: whether the count is what the file says, null where there is nothing to compare.
+    ``area_qz``: where area was counted; ``points_qz``: where points were, 2 each. ``result`` is written as SGF does, a
+    count in ``result_unit``; ``result_source`` says whether it was counted or taken from the record. ``agrees``:
+    whether the count is what the file says, null where there is nothing to compare.
     """
     record, last = played.record, played.last
     counted = last.result if last.result.how == RESULT_HOW_COUNT else None
@@ -72,7 +73,7 @@ def report_of(file: str, played: Played) -> dict[str, Any]:
         "board": board_of(played),
         "captured": {"black": last.captured_black, "white": last.captured_white},
         "findings": [_finding_report(found) for found in findings_of(played)],
-        "area_qz": {"black": counted.black_qz, "white": counted.white_qz} if counted else None,
+        **_count_report(counted),
         "margin_qz": counted.margin_qz if counted else None,
         **_result_report(played),
         "result_in_file": record.result_text,
@@ -92,10 +93,16 @@ def _finding_report(found: Found) -> dict[str, Any]:
     return report
 
 
+def _count_report(counted: Result | None) -> dict[str, Any]:
+    both = {"black": counted.black_qz, "white": counted.white_qz} if counted else None
+    in_mu = counted is not None and counted.in_mu
+    return {"area_qz": None if in_mu else both, "points_qz": both if in_mu else None}
+
+
 def _result_report(played: Played) -> dict[str, Any]:
     counted, said = played.last.result, played.result
     if counted.how == RESULT_HOW_COUNT:
-        unit = str(said.unit or (played.komi and played.komi.unit) or "zi")
+        unit = unit_of(counted) if counted.in_mu else str(said.unit or (played.komi and played.komi.unit) or "zi")
         winner = "B" if counted.margin_qz > 0 else "W"
         draw = counted.kind == RESULT_KIND_DRAW
         result = "0" if draw else f"{winner}+{amount_of(abs(counted.margin_qz), unit)}"

@@ -15,7 +15,9 @@ from typing import Any
 
 from caipan.record import Komi, Result, ResultKind, parse_komi, parse_result, read_record
 from caipan.record.sgf import Colour, GameRecord
+from caipan.rules.edition import edition
 from caipan.rules.game import Game, read_event
+from caipan.rules.results import handicap_return_qz
 from caipan.stamp import stamped
 from caipan.v1.common_pb2 import COLOR_BLACK, COLOR_UNSPECIFIED, COLOR_WHITE, ROLE_RECORDER, Actor, Color, Source
 from caipan.v1.event_pb2 import Event
@@ -122,7 +124,7 @@ class _Scribe:
             initial_black=[*record.setup_black, *set_as_moves],
             initial_white=record.setup_white,
             side_to_move=_COLOURS[record.to_play],
-            regulations=Regulations(edition=terms.edition, untimed=True, komi_qz=self._komi_qz(terms.komi_qz)),
+            regulations=Regulations(edition=terms.edition, untimed=True, komi_qz=self._komi_qz(terms)),
         )
         handicap = record.handicap or 0
         if handicap > 1 and handicap == len(opened.initial_black):
@@ -134,13 +136,13 @@ class _Scribe:
             self._played.notes.append(f"HA[{handicap}], but {stones} black stones are set up: taken as a plain set-up.")
         self._tell(record.handicap_moves, game_opened=opened)
 
-    def _komi_qz(self, asked: int | None) -> int:
+    def _komi_qz(self, terms: Terms) -> int:
         """Komi in quarter-zi: as asked for, else the file's, with the return of a handicap (`S0 H`)."""
-        if asked is not None:
-            return asked
+        if terms.komi_qz is not None:
+            return terms.komi_qz
         record, komi, notes = self._played.record, self._played.komi, self._played.notes
         handicap = record.handicap or 0
-        back_qz = 2 * handicap if handicap > 1 else 0
+        back_qz = handicap_return_qz(edition(terms.edition).counting, handicap) if handicap > 1 else 0
         if komi is None:
             why = f"KM[{record.komi_text}] is no komi" if record.komi_text else "The file names no komi"
             notes.append(f"{why}: taken as 0.")

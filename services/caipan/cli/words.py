@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from caipan.cli.console import printable
 from caipan.rules.edition import edition, edition_ids
 from caipan.rules.points import DEFAULT_SIZE
@@ -61,6 +63,22 @@ _SENTENCES = {
     "passes_do_not_end": "two passes do not end a game here",
     "invalid_setup": "set-up stones that cannot stand were left out: {points}",
     "not_ended": "{side} names dead stones before the end",
+    "scattered_board": "the stones lie scattered",
+    "late_arrival": "{side} is late by {over}",
+    "boundary": "{side} has reached the limit exactly and not exceeded it",
+    "other_hand": "{side} pressed the clock with the other hand",
+    "press_before_removal": "{side} pressed the clock before all captures were off",
+    "talk_too_long": "{side}'s talk was {over} longer than normally permitted",
+    "late_claim": "{side}'s claim under {ref} comes too late",
+    "wait_for_own_turn": "{side}'s complaint waits for the own thinking time",
+    "clause_unknown": "the edition of this game has no clause {ref}; nothing follows",
+    "not_entitled": "{side} may not raise that, or names nothing open ({ref}); nothing follows",
+    "seal_occupied": "{side}'s sealed point {points} is occupied",
+    "seal_mismatch": "what was opened, {points}, is not what was sealed",
+    "prisoners_astray": "{side} did not keep captured stones in the lid",
+    "slid_stone": "{side}'s stone slid to {points}",
+    "nothing_to_sign": "there is no result to sign or to check again",
+    "outside_moment": "the ruling was given while {side} was not on turn; it stands",
     "both_at_limit": "the warning that loses the game came to both at once",
 }
 
@@ -100,6 +118,7 @@ def sentence_of(finding: Finding, of_move: int | None = None) -> str:
         cycle=finding.cycle,
         gap=f"{finding.gap_from} to {finding.gap_to}",
         ref=finding.ref,
+        over=timedelta(milliseconds=finding.over_ms),
     )
     return printable(f"{said} ({f'{finding.clause} {title_of(finding.clause)}'.strip()})")
 
@@ -109,20 +128,37 @@ def amount_of(qz: int, unit: str = "zi") -> str:
     return f"{qz / (2 if unit == 'mu' else 4):.2f}".rstrip("0").rstrip(".")
 
 
+def unit_of(result: Result) -> str:
+    """In what a count is told: zi, or mu where points were counted."""
+    return "mu" if result.in_mu else "zi"
+
+
 def result_of(result: Result) -> str:
-    """A result in words."""
+    """A result in words, a count in the unit of its edition."""
     if result.kind == RESULT_KIND_DRAW:
         said = "a draw"
     elif result.kind in (RESULT_KIND_B_WIN, RESULT_KIND_W_WIN):
         winner = "Black" if result.kind == RESULT_KIND_B_WIN else "White"
-        by = f"{amount_of(abs(result.margin_qz))} zi" if result.how == RESULT_HOW_COUNT else _how(result)
+        unit = unit_of(result)
+        by = f"{amount_of(abs(result.margin_qz), unit)} {unit}" if result.how == RESULT_HOW_COUNT else _how(result)
         said = f"{winner} wins by {by}"
     else:
         said = name_of(ResultKind.Name(result.kind), "RESULT_KIND_").replace("_", " ")
-    if result.how == RESULT_HOW_COUNT:
-        komi = f", komi {amount_of(result.komi_qz)}" if result.komi_qz else ""
-        said += f" (Black {amount_of(result.black_qz)} zi, White {amount_of(result.white_qz)}{komi})"
-    return said
+    return f"{said} ({_count_of(result)})" if result.how == RESULT_HOW_COUNT else said
+
+
+def _count_of(result: Result) -> str:
+    """What was counted, and what else the margin is made of."""
+    unit = unit_of(result)
+    parts = [f"Black {amount_of(result.black_qz, unit)} {unit}", f"White {amount_of(result.white_qz, unit)}"]
+    if result.black_groups or result.white_groups:
+        parts.append(f"groups {result.black_groups} to {result.white_groups}")
+    if result.komi_qz:
+        parts.append(f"komi {amount_of(result.komi_qz, unit)}")
+    if result.penalty_qz:
+        giver = "Black" if result.penalty_qz > 0 else "White"
+        parts.append(f"{giver} gives {amount_of(abs(result.penalty_qz), unit)} for warnings")
+    return ", ".join(parts)
 
 
 def _how(result: Result) -> str:
@@ -169,6 +205,16 @@ def standing_of(verdict: Verdict) -> str:
     return f"move {verdict.move_number}, {SIDES.get(verdict.turn, 'nobody')} to move{open_stones}"
 
 
+def _is_news(verdict: Verdict, case: Case) -> bool:
+    """Whether a verdict says more of a case than that play has gone on."""
+    opened = case.case_id.rstrip("bcdefghijklmnopqrstuvwxyz") == str(verdict.seq)
+    return opened or case.status != CASE_STATUS_OPEN or verdict.event_id in _said_to(case)
+
+
+def _said_to(case: Case) -> set[str]:
+    return {*case.refs, *(claim.ref for claim in case.claims)}
+
+
 def case_of(case: Case) -> str:
     """A case in one line: what it is about and what it lists, or how it was closed."""
     about = f"case {case.case_id}"
@@ -189,7 +235,7 @@ def _candidate(candidate: Candidate) -> str:
 def details_of(verdict: Verdict) -> list[str]:
     """The further lines on an outcome: its findings, and what it changed in earlier verdicts."""
     lines = [f"! {sentence_of(finding)}" for finding in verdict.findings]
-    lines += [f"? {case_of(case)}" for case in verdict.cases]
+    lines += [f"? {case_of(case)}" for case in verdict.cases if _is_news(verdict, case)]
     for revision in verdict.revised:
         if not revision.HasField("after"):
             lines.append(f"~ {revision.seq} did not happen")

@@ -22,7 +22,8 @@ class Past(NamedTuple):
 class Act:
     """What happened: ``kind`` names the fact ("stone_placed"), ``fact`` is its message, ``player`` the seat that acted
     (0 = none given), ``at_ms`` table time, ``source`` its device; ``digest`` is the SHA-256 of the value, ``offset``
-    its place in the log, ``past`` the events before it where they are needed, ``caused_by`` a record in quarantine.
+    its place in the log, ``seq`` the one its outcome takes, ``past`` the events before it where they are needed,
+    ``caused_by`` a record in quarantine.
 
     The handlers write what follows into the other fields; points by name, as in a verdict.
     """
@@ -45,6 +46,7 @@ class Act:
         "past",
         "player",
         "removed",
+        "seq",
         "source",
         "status",
     )
@@ -55,6 +57,7 @@ class Act:
         self.source = source
         self.digest = digest
         self.offset = offset
+        self.seq = 0
         self.past: Sequence[Past] = ()
         self.status: pb.Status.ValueType = pb.STATUS_FOLDED
         self.findings: Sequence[pb.Finding] = ()
@@ -103,8 +106,8 @@ class Act:
 
     def touch(self, case: CaseMemory) -> None:
         """The act opened, changed or closed a case."""
-        if all(touched is not case for touched in self.cases):
-            self.cases = [*self.cases, case]
+        others = [touched for touched in self.cases if touched.told.case_id != case.told.case_id]
+        self.cases = [*others, case]
 
     def tell(self, **fields: Any) -> None:
         """Further fields of the verdict."""

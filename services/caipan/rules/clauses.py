@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from caipan.rules.effects import Dismiss, Effect
+from caipan.rules.effects import Dismiss, Effect, Permit
 from caipan.rules.forms import DERIVED, FieldError
 from caipan.v1.common_pb2 import Role
 from caipan.v1.outcome_pb2 import ResultHow
@@ -192,6 +192,11 @@ class Option:
                 "none" if not self.effects else "given, though the option is free",
                 "name at least one effect, or set free = true and leave the effects to whoever decides",
             )
+
+    @property
+    def permits(self) -> bool:
+        """Whether it is a permission."""
+        return any(isinstance(effect, Permit) for effect in self.effects)
 
     @property
     def dismisses(self) -> bool:

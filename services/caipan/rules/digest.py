@@ -56,6 +56,7 @@ def _questions(table: Table) -> bytes:
     if table.missing:
         parts.append(_part(b"M", _points(table.missing)))
     parts += [_part(b"A", bytes((colour,)) + _points(stones)) for colour, stones in sorted(table.dead.items())]
+    parts += [_part(b"T", struct.pack(">BHH", side, *groups)) for side, groups in sorted(table.groups.items())]
     if table.result is not None:
         parts.append(_part(b"R", table.result.SerializeToString(deterministic=True)))
     if table.signed:

@@ -9,12 +9,13 @@ from functools import cache
 from typing import Any
 
 from caipan.rules.act import Act
-from caipan.rules.clauses import Anchor, Clause, Consent, Offer, Raiser, When, names_of
+from caipan.rules.clauses import Anchor, Clause, Consent, Offer, Option, Raiser, When, names_of
 from caipan.rules.edition import Edition
 from caipan.rules.points import SEATS, Colour, other
 from caipan.rules.table import Table
 from caipan.v1 import outcome_pb2 as pb
 from caipan.v1.checkpoint_pb2 import CaseMemory
+from caipan.v1.common_pb2 import COLOR_UNSPECIFIED
 from caipan.v1.rulings_pb2 import Interruption
 
 OPEN_MOST = 64  # cases at once; what comes then is on record without a case of its own
@@ -40,27 +41,27 @@ def standing(table: Table) -> tuple[Any, ...]:
     return (table.history.digest, table.turn, refs, table.phase, len(table.ledger.penalties), str(table.result))
 
 
-def settle(table: Table, act: Act, seq: int, before: tuple[Any, ...] | None) -> None:
+def settle(table: Table, act: Act, before: tuple[Any, ...] | None) -> None:
     """Opens cases by what was found, and gives every open case its new revision where something has changed.
 
     ``before``: ``standing`` before the act, None where no case was open.
     """
-    for case in open_by_findings(table, act, seq):
+    for case in open_by_findings(table, act):
         act.touch(case)
     if before is not None and before != standing(table):
         for case in table.cases.values():
             act.touch(case)
     for case in act.cases:
-        case.told.revision = seq
+        case.told.revision = act.seq
 
 
-def open_by_findings(table: Table, act: Act, seq: int) -> list[CaseMemory]:
+def open_by_findings(table: Table, act: Act) -> list[CaseMemory]:
     """The cases that this event's findings open or join."""
     touched = []
     for finding in act.findings:
         keys = openers(table.edition).get(finding.kind)
-        if keys:
-            case = find_or_open(table, act, seq, finding.side, finding.move, keys)
+        if keys and not any(finding in case.told.findings for case in act.cases):
+            case = find_or_open(table, act, finding.side, finding.move, keys)
             if case is not None:
                 if len(case.told.findings) < TOLD_MOST:
                     case.told.findings.append(finding)
@@ -75,29 +76,29 @@ def _amounts(case: CaseMemory, finding: pb.Finding) -> tuple[int, int]:
     return (finding.over_ms, case.white_ms) if finding.side == SEATS[0] else (case.black_ms, finding.over_ms)
 
 
-def find_or_open(table: Table, act: Act, seq: int, side: Colour, move: int, keys: Sequence[str]) -> CaseMemory | None:
+def find_or_open(table: Table, act: Act, side: Colour, move: int, keys: Sequence[str]) -> CaseMemory | None:
     """The case of this act, which is one side's doing at one move: one act, one case, and so one warning (R9).
 
     None where the act is decided already, or too many cases are open.
     """
     for case in table.cases.values():
         if case.told.side == side and move and case.move == move:
-            _extend(case, act, keys)
+            extend(case, act, keys)
             return case
     if any(case.told.side == side and move and case.move == move and case.key for case in table.closed):
         return None
     if len(table.cases) >= OPEN_MOST:
         return None
-    return open_case(table, act, seq, side, move, keys)
+    return open_case(table, act, side, move, keys)
 
 
-def open_case(table: Table, act: Act, seq: int, side: Colour, move: int, keys: Sequence[str]) -> CaseMemory:
+def open_case(table: Table, act: Act, side: Colour, move: int, keys: Sequence[str]) -> CaseMemory:
     """A new case; ``move``: the number of the move it is about, 0 for none."""
     case = CaseMemory(keys=keys, move=move)
     told = case.told
-    told.case_id = _case_id(table, seq)
+    told.case_id = _case_id(table, act.seq)
     told.status = pb.CASE_STATUS_OPEN
-    told.side = side
+    told.side = side if side in SEATS else COLOR_UNSPECIFIED
     told.refs.append(act.event_id)
     told.move = table.history.length
     told.opened_at_ms = act.at_ms
@@ -122,7 +123,8 @@ def _case_id(table: Table, seq: int) -> str:
     )
 
 
-def _extend(case: CaseMemory, act: Act, keys: Iterable[str]) -> None:
+def extend(case: CaseMemory, act: Act, keys: Iterable[str]) -> None:
+    """The act belongs to the case, which may be decided by these clauses too."""
     case.keys.extend(key for key in keys if key not in case.keys)
     if act.event_id not in case.told.refs and len(case.told.refs) < TOLD_MOST:
         case.told.refs.append(act.event_id)
@@ -156,7 +158,29 @@ def holding(table: Table, case: CaseMemory, clause: Clause, refs: Sequence[str] 
     else:
         facts.add(When.AGAIN_IN_EVENT if refs else When.FIRST)
     facts.update((When.RECONSTRUCTED, When.LOST))  # which of them is the arbiter's finding
-    return facts
+    return facts | _against_limit(table, case, clause)
+
+
+def _against_limit(table: Table, case: CaseMemory, clause: Clause) -> set[str]:
+    """How a case stands to the limit of its clause; where nothing was measured, whoever decides finds it."""
+    limit, amounts = clause.limit, [ms for ms in (case.black_ms, case.white_ms) if ms]
+    if limit is None:
+        return set()
+    if limit.times:
+        granted = [past for past in table.closed if past.key == clause.key and past.told.side == case.told.side]
+        used = sum(not option_of(table, past).dismisses for past in granted if past.told.option)
+        return {When.OVER_LIMIT if used >= limit.times else When.WITHIN_LIMIT}
+    if not amounts:
+        return {When.WITHIN_LIMIT, When.OVER_LIMIT}
+    limit_ms = 1000 * (limit.seconds or getattr(table.regulations, limit.key))
+    inclusive = table.regulations.late_limit_inclusive
+    is_over = [ms > limit_ms or (ms == limit_ms and not inclusive) for ms in amounts]
+    return {When.OVER_LIMIT if all(is_over) else When.WITHIN_LIMIT}
+
+
+def option_of(table: Table, case: CaseMemory) -> Option:
+    """The option that decided a closed case."""
+    return table.edition.catalogue[case.told.option]
 
 
 def is_agreed(case: CaseMemory, clause: Clause) -> bool:

@@ -115,7 +115,7 @@ class Enactment:
         """
         table, case = self.table, self.case
         index = (case.instead_of or case.point) - 1
-        if index < 0 or table.history.length != case.told.move or table.turn != case.told.side:
+        if index < 0 or table.history.length != case.told.move:
             return -1
         added = said.add_black if case.told.side == BLACK else said.add_white
         return index if table.names[index] in added and table.board.units[index] is None else -1

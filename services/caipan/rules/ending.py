@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from caipan.rules.act import Act
+from caipan.rules.clauses import Counting
 from caipan.rules.hands import judge_due
 from caipan.rules.history import PASS
-from caipan.rules.points import BLACK, WHITE, Colour, other
-from caipan.rules.scoring import count
+from caipan.rules.points import BLACK, SEATS, WHITE, Colour, other
+from caipan.rules.results import BY_GROUPS, result_of
 from caipan.rules.table import Table
 from caipan.v1 import outcome_pb2 as pb
-from caipan.v1.common_pb2 import COLOR_UNSPECIFIED
-from caipan.v1.rulings_pb2 import RESULT_KIND_B_WIN, RESULT_KIND_DRAW, RESULT_KIND_W_WIN
+from caipan.v1.common_pb2 import COLOR_UNSPECIFIED, ROLE_PLAYER
+from caipan.v1.facts_pb2 import CountTaken
+from caipan.v1.rulings_pb2 import RESULT_KIND_B_WIN, RESULT_KIND_W_WIN
 
 _PLAYING = (pb.PHASE_PLAY, pb.PHASE_PAUSED)
 
@@ -133,16 +135,43 @@ def dead_answered(table: Table, act: Act) -> None:
 
 
 def count_taken(table: Table, act: Act) -> None:
-    """A count by hand or program is compared with the derived one, which stands (CN2002 9)."""
+    """A count by hand or program is compared with the derived one, which stands (CN2002 9); living groups stand as both
+    players confirm them (rules 6.3)."""
     result = table.result
-    if result is None or result.how != pb.RESULT_HOW_COUNT:
+    is_counted = result is not None and result.how == pb.RESULT_HOW_COUNT
+    if not is_counted or _differs(table, act.fact):
         act.find(table.cite("9.1"), pb.FINDING_KIND_COUNT_DIFFERS, side=act.fact.side)
-        return
-    sides = (result.black_qz, result.white_qz)
-    own, opposite = sides if act.fact.side == BLACK else reversed(sides)
-    counted_other = act.fact.other_quarters if act.fact.HasField("other_quarters") else opposite
-    if (act.fact.quarters, counted_other) != (own, opposite):
-        act.find(table.cite("9.1"), pb.FINDING_KIND_COUNT_DIFFERS, side=act.fact.side)
+    if is_counted and table.phase == pb.PHASE_ENDED and _confirm_groups(table, act):
+        count_board(table)
+
+
+def _differs(table: Table, said: CountTaken) -> bool:
+    """Whether a count says anything else than what stands; what does not count here is not compared."""
+    counting, result = table.counting, table.result or pb.Result()
+    known = {"quarters": result.black_qz, "other_quarters": result.white_qz}
+    if said.side != BLACK:
+        known = {"quarters": result.white_qz, "other_quarters": result.black_qz}
+    if counting in BY_GROUPS:
+        known |= {"groups_b": result.black_groups, "groups_w": result.white_groups}
+    if counting is Counting.TERRITORY:
+        known |= {"prisoners_b": table.captured[WHITE], "prisoners_w": table.captured[BLACK]}
+    given = {field.name: number for field, number in said.ListFields()} | {"quarters": said.quarters}
+    return any(given.get(name, number) != number for name, number in known.items())
+
+
+def _confirm_groups(table: Table, act: Act) -> bool:
+    """Takes down the living groups that a count gives for both sides, if they can be; the word of a player, or of both
+    where somebody else reports it in nobody's name."""
+    said = act.fact
+    numbers = (said.groups_b, said.groups_w)
+    if not (table.counting in BY_GROUPS and said.HasField("groups_b") and said.HasField("groups_w")):
+        return False
+    if not all(0 <= number <= table.size**2 for number in numbers):
+        return False
+    for_both = SEATS if act.event.by.role != ROLE_PLAYER else ()
+    for side in (act.player,) if act.player else for_both:
+        table.groups[side] = numbers
+    return True
 
 
 def _find_out_of_stage(table: Table, act: Act, player: Colour) -> None:
@@ -167,20 +196,22 @@ def _whole_units(table: Table, act: Act, player: Colour) -> frozenset[int]:
 
 
 def _agree(table: Table, dead: frozenset[int]) -> None:
-    """Both agree on the dead stones: the board is counted and the result stands (CN2002 9, 11, `S0 H`)."""
-    table.dead = {BLACK: dead, other(BLACK): dead}
-    regulations = table.opened.pins.regulations
-    black_qz, white_qz = count(table.size, table.board.cells(), dead)
-    margin = black_qz - regulations.komi_qz - 2 * table.size * table.size
-    kind = RESULT_KIND_B_WIN if margin > 0 else RESULT_KIND_W_WIN if margin < 0 else RESULT_KIND_DRAW
-    clause = table.cite("11") if regulations.komi_qz else table.cite("9.3")
-    table.result = pb.Result(
-        kind=kind,
-        how=pb.RESULT_HOW_COUNT,
-        clause="S0 H" if regulations.handicap else clause,
-        black_qz=black_qz,
-        white_qz=white_qz,
-        komi_qz=regulations.komi_qz,
-        margin_qz=margin,
+    """Both agree on the dead stones: the board is counted and the result stands (CN2002 9)."""
+    table.dead = {BLACK: dead, WHITE: dead}
+    count_board(table)
+
+
+def count_board(table: Table) -> None:
+    """The result of a game whose dead stones are agreed, from all that bears on it now."""
+    black_says, white_says = table.groups.get(BLACK), table.groups.get(WHITE)
+    result = result_of(
+        table.edition,
+        table.regulations,
+        table.board,
+        dead=table.dead[BLACK],
+        captured=table.captured,
+        warnings={side: table.ledger.warnings(side) for side in SEATS},
+        assigned=table.assigned,
+        groups=black_says if black_says == white_says else None,
     )
-    table.phase = pb.PHASE_ENDED
+    table.set_result(result, pb.PHASE_ENDED)

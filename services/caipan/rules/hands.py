@@ -7,9 +7,13 @@ the next stone.
 from __future__ import annotations
 
 from caipan.rules.act import Act
+from caipan.rules.docket import openers
 from caipan.rules.points import Colour
 from caipan.rules.table import Table
 from caipan.v1 import outcome_pb2 as pb
+from caipan.v1.facts_pb2 import HAND_OTHER, STORED_HAND, STORED_OPPONENT_BOWL, STORED_TABLE
+
+_ASTRAY = (STORED_TABLE, STORED_OPPONENT_BOWL, STORED_HAND)  # not in the lid of the own bowl (KBA2024 18.1)
 
 
 def stone_lifted(table: Table, act: Act) -> None:
@@ -40,6 +44,8 @@ def stones_captured(table: Table, act: Act) -> None:
         else:
             table.due -= {index}
             table.left -= {index}
+    if act.fact.stored in _ASTRAY:
+        find_where_known(table, act, pb.FINDING_KIND_PRISONERS_ASTRAY, table.history.length)
     if wrong:
         table.missing |= frozenset(wrong)
         points = table.point_names(wrong)
@@ -52,6 +58,9 @@ def clock_pressed(table: Table, act: Act) -> None:
     player, stone = act.player, table.unpressed
     if table.due and player == table.due_from:
         judge_due(table, act)
+        act.find(table.cite("22.6"), pb.FINDING_KIND_PRESS_BEFORE_REMOVAL, side=player, move=table.history.length)
+    if act.fact.hand == HAND_OTHER:
+        act.find(table.cite("12.4(2)"), pb.FINDING_KIND_OTHER_HAND, side=player, move=table.history.length)
     if stone is not None and stone[0] == player:
         table.unpressed = None
         after_ms = act.at_ms - stone[1]
@@ -60,6 +69,13 @@ def clock_pressed(table: Table, act: Act) -> None:
             _judge_order(table, act, player, number, after_ms, act.source != stone[2])
     elif player == table.turn and act.at_ms > table.moved_at_ms:
         table.early[player] = (player, act.at_ms, act.source)
+
+
+def find_where_known(table: Table, act: Act, kind: pb.FindingKind.ValueType, move: int, *points: str) -> None:
+    """Finds what only some editions know, under the clause that says so."""
+    keys = openers(table.edition).get(kind)
+    if keys:
+        act.find(table.edition.clauses[keys[0]].id, kind, side=act.player, move=move, points=points)
 
 
 def judge_press_before(table: Table, act: Act, player: Colour) -> None:

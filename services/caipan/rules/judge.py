@@ -8,7 +8,20 @@ from typing import NamedTuple
 
 from google.protobuf.message import DecodeError
 
-from caipan.rules import colours, docket, ending, hands, moves, officials
+from caipan.rules import (
+    adoption,
+    claims,
+    colours,
+    conduct,
+    docket,
+    ending,
+    hands,
+    moves,
+    officials,
+    sealing,
+    sessions,
+    signing,
+)
 from caipan.rules.act import Act, Past
 from caipan.rules.corrections import LIVE, Correction, Overlay, apply_correction, revisions, why_not
 from caipan.rules.digest import first_head, next_head, state_digest
@@ -16,7 +29,7 @@ from caipan.rules.gametime import APART, GameTime
 from caipan.rules.officials import why_not_seat
 from caipan.rules.opening import CannotOpenError, open_table
 from caipan.rules.points import SEATS
-from caipan.rules.rulings import ruling_decided
+from caipan.rules.rulings import ruling_decided, settle
 from caipan.rules.table import Table, tell_changes
 from caipan.rules.verdicts import (
     EVENT_TYPES,
@@ -32,7 +45,8 @@ from caipan.v1.common_pb2 import ROLE_PLAYER
 from caipan.v1.event_pb2 import Event
 from caipan.v1.facts_pb2 import CorrectedFact
 
-_HANDLERS: dict[str, Callable[[Table, Act], None]] = {
+# A handler changes the table, or returns another one in its place.
+_HANDLERS: dict[str, Callable[[Table, Act], Table | None]] = {
     "stone_placed": moves.stone_placed,
     "stone_lifted": hands.stone_lifted,
     "stones_captured": hands.stones_captured,
@@ -46,6 +60,18 @@ _HANDLERS: dict[str, Callable[[Table, Act], None]] = {
     "count_taken": ending.count_taken,
     "lot_drawn": colours.lot_drawn,
     "official_appointed": officials.official_appointed,
+    "ruling_decided": ruling_decided,
+    "claim_raised": claims.claim_raised,
+    "consent_given": claims.consent_given,
+    "conduct_observed": conduct.conduct_observed,
+    "board_discrepancy": conduct.board_discrepancy,
+    "session_marked": sessions.session_marked,
+    "presence_changed": sessions.presence_changed,
+    "point_shown": sessions.point_shown,
+    "move_sealed": sealing.move_sealed,
+    "seal_opened": sealing.seal_opened,
+    "result_signed": signing.result_signed,
+    "regulations_adopted": adoption.regulations_adopted,
 }
 # Judged by nobody yet.
 _REFUSED = ("appeal_decided",)
@@ -153,16 +179,17 @@ class Judge:
                 if reason:
                     act.refuse(pb.STATUS_REFUSED, reason)
                     return
+            act.seq = self.seq + 1
             before = docket.standing(table) if table.cases else None
-            handler(table, act)
-            if act.findings or before is not None:
-                docket.settle(table, act, self.seq + 1, before)
+            if table.is_auto:
+                table.remember(act)  # a ruling of the service may change more than the act
+            table = handler(table, act) or table
+            if act.findings or act.cases or before is not None:
+                table = settle(table, act, before)
             if act.before is not None:
                 tell_changes(table, act.before, act)
             if kind != "clock_pressed" or act.findings:  # a press that breaks nothing leaves the state in force
                 self.take_state(table)
-        elif kind == "ruling_decided" and table is not None:
-            self._rule(act, table)
         elif kind == "game_opened":
             self._open(act)
         elif kind == "record_corrected":
@@ -182,16 +209,6 @@ class Judge:
         for clock in (self.clock, self.heard):
             clock.start(self.table.opened.pins.regulations)
         self.take_state(self.table)
-
-    def _rule(self, act: Act, table: Table) -> None:
-        """Applies a ruling whole, or refuses it."""
-        before = docket.standing(table)
-        ruled = ruling_decided(table, act, self.seq + 1)
-        if ruled is not table:
-            docket.settle(ruled, act, self.seq + 1, before)
-            if act.before is not None:
-                tell_changes(ruled, act.before, act)
-            self.take_state(ruled)
 
     def take_state(self, table: Table) -> None:
         """The state in force is that of ``table`` from here on."""

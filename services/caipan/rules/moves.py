@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from caipan.rules.act import Act
-from caipan.rules.hands import judge_due, judge_press_before
+from caipan.rules.hands import find_where_known, judge_due, judge_press_before
 from caipan.rules.history import FILTER
 from caipan.rules.points import BLACK, SEATS, Colour, other
 from caipan.rules.table import Provisional, Table
 from caipan.v1 import outcome_pb2 as pb
 from caipan.v1.common_pb2 import COLOR_UNSPECIFIED
-from caipan.v1.facts_pb2 import MANNER_DROPPED
+from caipan.v1.facts_pb2 import MANNER_DROPPED, MANNER_SLID
 from caipan.v1.regulations_pb2 import SUPERKO_MODE_SIMPLE, SUPERKO_MODE_SITUATIONAL
 
 _PAUSED = pb.PHASE_PAUSED
@@ -93,6 +93,8 @@ def _set_stone(
         breach = True
     if board.key & FILTER in history.keys and _find_repetition(table, act, index, player):
         breach = True
+    if act.fact.manner == MANNER_SLID:
+        find_where_known(table, act, pb.FINDING_KIND_SLID_STONE, history.length + 1, name)
     table.moved_at_ms = act.at_ms
     if player in table.early:
         judge_press_before(table, act, player)
@@ -109,6 +111,8 @@ def _set_stone(
     table.passes = table.handicap_left = 0
     table.proposer = COLOR_UNSPECIFIED
     history.push(board.key, index, colour, captured, turn)
+    if turn in table.away:
+        table.must_point_out = turn  # on return (CN2002 16.5)
 
 
 def _find_breaches(table: Table, act: Act, index: int, colour: Colour, player: Colour, takeback: bool) -> None:

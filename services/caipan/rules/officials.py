@@ -52,4 +52,4 @@ def decides_as(table: Table, by: Actor, role: Role.ValueType, needed: Role.Value
 
 
 def _name(role: Role.ValueType) -> str:
-    return Role.Name(role).removeprefix("ROLE_")
+    return Role.Name(role).removeprefix("ROLE_") if role in Role.values() else f"role {role}"

@@ -16,6 +16,8 @@ _BOUNDS = {
     "handicap": (0, MAX_SIZE * MAX_SIZE),
     "clock_skew_ms": (0, 1 << 40),
     "max_step_s": (0, 1 << 40),
+    "warning_qz": (0, 4000),
+    "warning_points": (0, 2000),
 }
 
 
@@ -40,14 +42,13 @@ def open_table(opened: GameOpened, act: Act) -> Table:
     text = edition(regulations.edition)
     cells = bytearray(size * size)
     wrong = []
-    for names, colour in ((opened.initial_black, BLACK), (opened.initial_white, WHITE)):
-        for name in names:
-            index = indices(size).get(name)
-            if index is None or cells[index]:
-                wrong.append(name)
-            else:
-                cells[index] = colour
-                act.set(name, colour)
+    for name, colour in _set_up(opened):
+        index = indices(size).get(name)
+        if index is None or cells[index] or not colour:
+            wrong.append(name)
+        else:
+            cells[index] = colour
+            act.set(name, colour)
     turn = opened.side_to_move
     if turn not in SEATS:
         turn = WHITE if regulations.handicap else text.first_to_move
@@ -56,3 +57,23 @@ def open_table(opened: GameOpened, act: Act) -> Table:
         act.find(table.cite("2.2"), pb.FINDING_KIND_INVALID_SETUP, points=wrong)
     act.tell(opened=opened)
     return table
+
+
+def _set_up(opened: GameOpened) -> list[tuple[str, int]]:
+    """Point and colour of the stones before the first move: those of game.opened, else those of the regulations."""
+    given = [(name, int(BLACK)) for name in opened.initial_black]
+    given += [(name, WHITE) for name in opened.initial_white]
+    return given or opening_stones(opened.pins.regulations.zuozi)
+
+
+def opening_stones(zuozi: str) -> list[tuple[str, int]]:
+    """Opening stones [座子] as the key has them, "B D4 Q16 W D16 Q4": point and colour, 0 where no side stands before
+    the point (rules 6.3)."""
+    sides = {"B": int(BLACK), "W": int(WHITE)}
+    stones, colour = [], 0
+    for word in zuozi.split():
+        if word in sides:
+            colour = sides[word]
+        else:
+            stones.append((word, colour))
+    return stones

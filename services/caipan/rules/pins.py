@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from caipan.rules.clauses import Counting
 from caipan.rules.edition import Edition, edition, edition_ids
-from caipan.rules.points import DEFAULT_SIZE
+from caipan.rules.opening import opening_stones
+from caipan.rules.points import DEFAULT_SIZE, indices
+from caipan.rules.results import handicap_return_qz
 from caipan.v1.facts_pb2 import GameOpened
 from caipan.v1.regulations_pb2 import (
     HANDICAP_PLACEMENT_FIXED,
@@ -30,7 +31,8 @@ class RegulationsError(ValueError):
 def pin(opened: GameOpened) -> Pins:
     """The pins of a game: every regulation that applies, the digest of the edition, the fold version.
 
-    Values named by the caller stand, the others are the edition's; a handicap of n without komi returns n/2 zi (S0 H).
+    Values named by the caller stand, the others are the edition's; a handicap of n without komi returns n/2 zi
+    where stones count (S0 H).
     Raises RegulationsError naming the field.
     """
     asked = opened.regulations
@@ -42,13 +44,31 @@ def pin(opened: GameOpened) -> Pins:
     if not 0 <= asked.handicap < size * size:
         raise RegulationsError("regulations.handicap", f"{asked.handicap} stones on {size} lines", "use fewer")
     full = expanded(asked, text)
-    if text.counting_for(full) != Counting.AREA:
-        counted = ", ".join(each for each in edition_ids() if edition(each).counting == Counting.AREA)
-        raise RegulationsError(
-            "regulations.edition", f"this version does not count games of {asked.edition} yet", f"use one of: {counted}"
-        )
+    if not asked.HasField("zuozi") and _why_no_opening(full.zuozi, size):
+        full.ClearField("zuozi")  # it is for another size
     _check(opened, full)
     return Pins(regulations=full, edition_digest=text.digest, fold_version=FOLD_VERSION)
+
+
+def adopt(in_force: Regulations, changes: Regulations) -> Regulations:
+    """The regulations in force once ``changes`` are adopted; another edition brings its own values where the event had
+    said nothing else. Raises RegulationsError.
+    """
+    if changes.edition and changes.edition not in edition_ids():
+        known = ", ".join(edition_ids())
+        raise RegulationsError("changes.edition", f"unknown edition {changes.edition!r}", f"use one of: {known}")
+    old, said = edition(in_force.edition), Regulations()
+    said.CopyFrom(in_force)
+    clear: Any = said.ClearField  # its type lists the fields by name
+    plain = expanded(Regulations(edition=in_force.edition), old)
+    for kind, value in in_force.ListFields():
+        if kind.name != "edition" and getattr(plain, kind.name) == value:
+            clear(kind.name)
+    for kind, _ in changes.ListFields():
+        if kind.is_repeated:
+            clear(kind.name)
+    said.MergeFrom(changes)
+    return expanded(said, edition(said.edition))
 
 
 def expanded(asked: Regulations, text: Edition) -> Regulations:
@@ -61,7 +81,7 @@ def expanded(asked: Regulations, text: Edition) -> Regulations:
             value = kind.enum_type.values_by_name[prefix + value].number
         setattr(full, field, value)
     if asked.handicap and not asked.HasField("komi_qz"):
-        full.komi_qz = 2 * asked.handicap
+        full.komi_qz = handicap_return_qz(text.counting_for(asked), asked.handicap)
     said = Regulations()
     said.CopyFrom(asked)
     clear: Any = said.ClearField  # its type lists the fields by name
@@ -84,6 +104,9 @@ def _check(opened: GameOpened, full: Regulations) -> None:
         raise RegulationsError("colours", "other persons than `players`", "name the same two, or leave players out")
     if opened.size == 1:
         raise RegulationsError("size", "a board has 2 to 25 lines", "leave it out for 19")
+    why = _why_no_opening(full.zuozi, opened.size or DEFAULT_SIZE)
+    if why:
+        raise RegulationsError("regulations.zuozi", why, 'write "B D4 Q16 W D16 Q4", or nothing for an empty board')
     if not full.untimed and not full.regime:
         raise RegulationsError("regulations.regime", "a game with clocks needs one", "name it, or set untimed")
     if full.untimed and full.regime:
@@ -98,3 +121,16 @@ def _check(opened: GameOpened, full: Regulations) -> None:
                 f"{stones} stones for a handicap of {full.handicap}",
                 "give them all, or set handicap_placement FREE",
             )
+
+
+def _why_no_opening(zuozi: str, size: int) -> str:
+    """Why these opening stones cannot stand on a board of this size; empty where they can."""
+    stones = opening_stones(zuozi)
+    for number, (name, colour) in enumerate(stones):
+        if name not in indices(size):
+            return f"{name!r} is no point on {size} lines"
+        if not colour:
+            return f"{name} has no colour before it"
+        if name in (earlier for earlier, _ in stones[:number]):
+            return f"two stones on {name}"
+    return ""

@@ -5,12 +5,13 @@ A ruling that cannot be applied is REFUSED with what would be allowed; it change
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from caipan.rules import docket
 from caipan.rules.act import Act
 from caipan.rules.clauses import Clause, Offer
 from caipan.rules.enact import CannotApplyError, Enactment
+from caipan.rules.ending import count_board
 from caipan.rules.officials import decides_as
 from caipan.rules.points import BLACK, SEATS, WHITE, Colour
 from caipan.rules.ruling_effects import IncompleteError, effects_of
@@ -19,8 +20,11 @@ from caipan.rules.table_memory import copy_table
 from caipan.v1 import outcome_pb2 as pb
 from caipan.v1.checkpoint_pb2 import CaseMemory
 from caipan.v1.common_pb2 import COLOR_UNSPECIFIED
+from caipan.v1.regulations_pb2 import WHEN_TO_INTERVENE_OFFENDER_ON_TURN
 from caipan.v1.rulings_pb2 import RESULT_KIND_B_WIN, RESULT_KIND_W_WIN, Effect, RulingDecided
 
+# What a person has to look at before anything follows (R56).
+_UNCERTAIN = (pb.FINDING_KIND_UNDECIDABLE_ORDER, pb.FINDING_KIND_BOUNDARY)
 _EVENT_LEVEL = {"sanction", "dismiss"}  # what may reach a final game, in the standings only (CN2002 16.4, 23.1)
 
 
@@ -41,11 +45,11 @@ class Decision(NamedTuple):
     effects: list[Effect]
 
 
-def ruling_decided(table: Table, act: Act, seq: int) -> Table:
+def ruling_decided(table: Table, act: Act) -> Table:
     """The table after a ruling; the same one where it is refused."""
     try:
         decision = decide(table, act)
-        ruled = enact(table, decision, act, seq)
+        ruled = enact(table, decision, act)
     except RefusedError as error:
         act.refuse(error.status, str(error))
         return table
@@ -147,7 +151,7 @@ def _offer(table: Table, case: CaseMemory, said: RulingDecided) -> tuple[str, Of
     raise RefusedError(f"option: {said.option!r} is not listed here; {names}")
 
 
-def enact(table: Table, decision: Decision, act: Act, seq: int) -> Table:
+def enact(table: Table, decision: Decision, act: Act) -> Table:
     """A copy of the table with all effects applied, the case closed, and what follows by itself derived.
 
     Raises CannotApplyError.
@@ -157,7 +161,7 @@ def enact(table: Table, decision: Decision, act: Act, seq: int) -> Table:
     if case.told.case_id:
         case = ruled.cases[case.told.case_id]
     else:
-        own = docket.open_case(ruled, act, seq, case.told.side, 0, case.keys)
+        own = docket.open_case(ruled, act, case.told.side, 0, case.keys)
         own.told.refs.extend(ref for ref in case.told.refs if ref not in own.told.refs)
         case = own
     Enactment(ruled, case, clause, act.event_id, act).apply(effects)
@@ -165,11 +169,60 @@ def enact(table: Table, decision: Decision, act: Act, seq: int) -> Table:
     docket.close(ruled, case, pb.CASE_STATUS_DECIDED, act.event_id)
     act.touch(case)
     act.tell(effects=effects)
-    derive_loss(ruled, act, seq)
+    _find_outside_moment(table, decision, act)
+    if ruled.result is not None and ruled.result.how == pb.RESULT_HOW_COUNT and ruled.phase != pb.PHASE_FINAL:
+        count_board(ruled)
+    derive_loss(ruled, act)
     return ruled
 
 
-def derive_loss(table: Table, act: Act, seq: int) -> None:
+def _find_outside_moment(table: Table, decision: Decision, act: Act) -> None:
+    """Some events let the arbiter step in only while the offender is on turn; another ruling stands, flagged."""
+    side = decision.case.told.side
+    if table.regulations.when_to_intervene == WHEN_TO_INTERVENE_OFFENDER_ON_TURN and side not in (0, table.turn):
+        act.find("REG when_to_intervene", pb.FINDING_KIND_OUTSIDE_MOMENT, side=side)
+
+
+def settle_by_agreement(table: Table, case: CaseMemory, clause: Clause, act: Act) -> Table:
+    """What the players agreed to, where the clause asks for no more (CN2002 17.3); the same table if it cannot be."""
+    facts = docket.holding(table, case, clause)
+    offer = next(offer for offer in clause.listed(facts, table.regulations) if not offer.option.dismisses)
+    try:
+        return enact(table, Decision(case, clause, offer, effects_of(table, case, offer.option, ())), act)
+    except (CannotApplyError, IncompleteError):
+        return table
+
+
+def settle(table: Table, act: Act, before: tuple[Any, ...] | None) -> Table:
+    """Opens the cases of what was found, and where the regulations say AUTO_FIXED decides what needs no person.
+
+    ``before``: ``docket.standing`` before the act, None where no case was open.
+    """
+    docket.settle(table, act, before)
+    if table.is_auto:
+        for case in act.cases:
+            table = _decide_fixed(table, case, act)
+    return table
+
+
+def _decide_fixed(table: Table, case: CaseMemory, act: Act) -> Table:
+    """Applies the one ruling of a case that asks no person to find anything (R55); it can be superseded."""
+    if case.told.case_id not in table.cases or len(case.keys) != 1:
+        return table
+    clause = table.edition.clauses[case.keys[0]]
+    rulings = [offer for offer in docket.listed(table, case, clause.key) if not offer.option.dismisses]
+    uncertain = any(finding.kind in _UNCERTAIN for finding in case.told.findings)
+    if not clause.auto_fixed or len(rulings) != 1 or uncertain:
+        return table
+    try:
+        effects = effects_of(table, case, rulings[0].option, ())
+        case.told.automatic = True
+        return enact(table, Decision(case, clause, rulings[0], effects), act)
+    except (CannotApplyError, IncompleteError):
+        return table
+
+
+def derive_loss(table: Table, act: Act) -> None:
     """The game is lost at the warning that the regulations name (CN2002 24.2); both at once is a case (R34)."""
     limit = table.regulations.warnings_to_lose
     lost = [side for side in SEATS if limit and table.ledger.adding_up(side) >= limit]
@@ -183,7 +236,7 @@ def derive_loss(table: Table, act: Act, seq: int) -> None:
         key = table.edition.topics.get("CN2002 24.2 both", "")
         if key and not any(key in case.keys for case in table.cases.values()):
             act.find(clause, pb.FINDING_KIND_BOTH_AT_LIMIT)
-            act.touch(docket.open_case(table, act, seq, COLOR_UNSPECIFIED, 0, [key]))
+            act.touch(docket.open_case(table, act, COLOR_UNSPECIFIED, 0, [key]))
         return
     kind = RESULT_KIND_W_WIN if lost[0] == BLACK else RESULT_KIND_B_WIN
     table.set_result(pb.Result(kind=kind, how=pb.RESULT_HOW_WARNINGS, clause=clause), pb.PHASE_ENDED)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from caipan.rules.act import Act
 from caipan.rules.board import Board
 from caipan.rules.digest import Official, persons_part
-from caipan.rules.edition import Edition
+from caipan.rules.edition import Edition, edition
 from caipan.rules.history import History
 from caipan.rules.ledger import Ledger
 from caipan.rules.points import Colour, indices, names, other
@@ -20,7 +20,7 @@ from caipan.v1.checkpoint_pb2 import CaseMemory
 from caipan.v1.common_pb2 import COLOR_UNSPECIFIED
 from caipan.v1.facts_pb2 import OBSERVED_CAPTURES, Colours, GameOpened
 from caipan.v1.outcome_pb2 import PHASE_PLAY, Phase, Result
-from caipan.v1.regulations_pb2 import HANDICAP_PLACEMENT_FREE
+from caipan.v1.regulations_pb2 import HANDICAP_PLACEMENT_FREE, RULING_MODE_AUTO_FIXED, Regulations
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,24 +49,31 @@ class Table:
 
     __slots__ = (
         "assigned",
+        "away",
+        "began_ms",
         "board",
+        "came",
         "captured",
         "cases",
         "closed",
         "colours",
+        "counting",
         "dead",
         "due",
         "due_from",
         "early",
         "edition",
+        "groups",
         "handicap_left",
         "history",
         "indices",
+        "is_auto",
         "ledger",
         "left",
         "lifted",
         "missing",
         "moved_at_ms",
+        "must_point_out",
         "names",
         "officials",
         "opened",
@@ -77,10 +84,13 @@ class Table:
         "provisional",
         "regulations",
         "result",
+        "seal",
+        "sealed_by",
         "signed",
         "size",
         "skew_ms",
         "superko_mode",
+        "talks",
         "turn",
         "unpressed",
         "watches_captures",
@@ -93,7 +103,9 @@ class Table:
         regulations = opened.pins.regulations
         self.opened = opened
         self.regulations = regulations
+        self.is_auto = regulations.ruling_mode == RULING_MODE_AUTO_FIXED
         self.edition = edition
+        self.counting = edition.counting_for(regulations)
         self.superko_mode = regulations.superko_mode
         self.skew_ms = regulations.clock_skew_ms
         self.size = board.size
@@ -128,7 +140,18 @@ class Table:
         self.early: dict[Colour, Hand] = {}
         # Dead stones as each side proposed them (CN2002 8).
         self.dead: dict[Colour, frozenset[int]] = {}
+        # Living groups of Black and of White as each side confirmed them (rules 6.3).
+        self.groups: dict[Colour, tuple[int, int]] = {}
         self.result: Result | None = None
+        # When the session was to begin, ms; who has come, who is away, whom the last move must be shown to.
+        self.began_ms = 0
+        self.came: frozenset[Colour] = frozenset()
+        self.away: frozenset[Colour] = frozenset()
+        self.must_point_out: Colour = COLOR_UNSPECIFIED
+        # Permitted talks that go on: when they began, ms. A sealed move: whose, and its digest.
+        self.talks: dict[Colour, int] = {}
+        self.sealed_by: Colour = COLOR_UNSPECIFIED
+        self.seal = b""
         # Points that a ruling gave to a side (CN2002 12.4), and who has signed the result: 1, 2, 3 = the arbiter.
         self.assigned: dict[int, Colour] = {}
         self.signed: frozenset[int] = frozenset()
@@ -142,6 +165,16 @@ class Table:
         officials = frozenset((official.person, official.role) for official in opened.officials)
         self.name(officials, opened.colours if opened.HasField("colours") else None)
 
+    def adopt(self, regulations: Regulations) -> None:
+        """From here on the game is judged by these."""
+        self.regulations = regulations
+        self.edition = edition(regulations.edition)
+        self.is_auto = regulations.ruling_mode == RULING_MODE_AUTO_FIXED
+        self.counting = self.edition.counting_for(regulations)
+        self.superko_mode = regulations.superko_mode
+        self.skew_ms = regulations.clock_skew_ms
+        self.ledger = Ledger(self.edition, regulations, self.ledger.penalties)
+
     def cite(self, number: str) -> str:
         """The full id of a clause of this game's edition."""
         return self.edition.cite(number)
@@ -153,7 +186,7 @@ class Table:
         self.persons = persons_part(officials, colours)
 
     def is_open(self) -> bool:
-        """Whether anything is open that seldom is: a stone, a removal, dead stones, a result, a set-up."""
+        """Whether anything is there that seldom is."""
         return bool(
             self.provisional
             or self.due
@@ -167,6 +200,10 @@ class Table:
             or self.closed
             or self.ledger.penalties
             or self.assigned
+            or self.talks
+            or self.seal
+            or self.must_point_out
+            or self.away
         )
 
     def point_names(self, points: Iterable[int]) -> list[str]:

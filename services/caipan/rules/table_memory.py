@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from caipan.rules.board import Board
 from caipan.rules.edition import edition
 from caipan.rules.history import History
-from caipan.rules.points import BLACK, DEFAULT_SIZE, WHITE, other
+from caipan.rules.points import BLACK, DEFAULT_SIZE, SEATS, WHITE, other
 from caipan.rules.table import Hand, Provisional, Table
 from caipan.v1 import checkpoint_pb2 as pb
 from caipan.v1.facts_pb2 import Official
@@ -60,6 +60,7 @@ def save_table(table: Table) -> pb.TableCheckpoint:
         unpressed=_save_hand(table.unpressed) if table.unpressed is not None else None,
         early=[_save_hand(hand) for hand in table.early.values()],
         dead=[pb.DeadMemory(side=side, points=_pack(sorted(points))) for side, points in table.dead.items()],
+        groups=[pb.GroupsMemory(side=side, black=black, white=white) for side, (black, white) in table.groups.items()],
         result=table.result,
         colours=table.colours,
         officials=[Official(person=person, role=role) for person, role in sorted(table.officials)],
@@ -70,6 +71,15 @@ def save_table(table: Table) -> pb.TableCheckpoint:
         assigned_black=_pack(sorted(point for point, side in table.assigned.items() if side == BLACK)),
         assigned_white=_pack(sorted(point for point, side in table.assigned.items() if side != BLACK)),
         signed=bytes(sorted(table.signed)),
+        adopted=table.regulations if table.regulations is not table.opened.pins.regulations else None,
+        began_ms=table.began_ms,
+        came=bytes(sorted(table.came)),
+        away=bytes(sorted(table.away)),
+        must_point_out=table.must_point_out,
+        talk_black_ms=table.talks.get(BLACK, 0),
+        talk_white_ms=table.talks.get(WHITE, 0),
+        sealed_by=table.sealed_by,
+        seal=table.seal,
     )
 
 
@@ -101,6 +111,7 @@ def load_table(saved: pb.TableCheckpoint) -> Table:
     table.unpressed = _load_hand(saved.unpressed) if saved.HasField("unpressed") else None
     table.early = {hand.player: _load_hand(hand) for hand in saved.early}
     table.dead = {memory.side: frozenset(_unpack(memory.points)) for memory in saved.dead}
+    table.groups = {memory.side: (memory.black, memory.white) for memory in saved.groups}
     table.result = saved.result if saved.HasField("result") else None
     table.cases = {case.told.case_id: case for case in map(_own, saved.cases)}
     table.closed = [_own(case) for case in saved.closed]
@@ -108,6 +119,14 @@ def load_table(saved: pb.TableCheckpoint) -> Table:
     black, white = _unpack(saved.assigned_black), _unpack(saved.assigned_white)
     table.assigned = dict.fromkeys(black, BLACK) | dict.fromkeys(white, WHITE)
     table.signed = frozenset(saved.signed)
+    table.began_ms, table.must_point_out = saved.began_ms, saved.must_point_out
+    table.came = frozenset(side for side in SEATS if side in saved.came)
+    table.away = frozenset(side for side in SEATS if side in saved.away)
+    began = {BLACK: saved.talk_black_ms, WHITE: saved.talk_white_ms}
+    table.talks = {side: ms for side, ms in began.items() if ms}
+    table.sealed_by, table.seal = saved.sealed_by, saved.seal
+    if saved.HasField("adopted"):
+        table.adopt(saved.adopted)
     officials = frozenset((official.person, official.role) for official in saved.officials)
     table.name(officials, saved.colours if saved.HasField("colours") else None)
     return table

@@ -74,7 +74,7 @@ def is_plain(table: Table | None, act: Act) -> bool:
     """Whether nothing is to be said but the board and where the game stands."""
     if act.findings or act.extra is not None or act.cases or table is None:
         return False
-    unsaid = table.provisional or table.proposer or table.dead or table.ledger.penalties
+    unsaid = table.provisional or table.proposer or table.dead or table.ledger.penalties or table.must_point_out
     return not (unsaid or table.result is not None)
 
 
@@ -111,6 +111,7 @@ def verdict_of(game_id: str, seq: int, table: Table | None, act: Act) -> pb.Verd
         )
         if table.result is not None:
             verdict.result.CopyFrom(table.result)
+        verdict.must_point_out = table.must_point_out
         if table.signed:
             verdict.signed.CopyFrom(signatures(table))
         verdict.penalties.extend(table.ledger.counts())

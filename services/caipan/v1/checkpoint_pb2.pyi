@@ -6,6 +6,7 @@ isort:skip_file
 from caipan.v1 import common_pb2 as _common_pb2
 from caipan.v1 import facts_pb2 as _facts_pb2
 from caipan.v1 import outcome_pb2 as _outcome_pb2
+from caipan.v1 import regulations_pb2 as _regulations_pb2
 from caipan.v1 import rulings_pb2 as _rulings_pb2
 from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
@@ -266,6 +267,16 @@ class TableCheckpoint(_message.Message):
     SIGNED_FIELD_NUMBER: _builtins.int
     ASSIGNED_BLACK_FIELD_NUMBER: _builtins.int
     ASSIGNED_WHITE_FIELD_NUMBER: _builtins.int
+    GROUPS_FIELD_NUMBER: _builtins.int
+    ADOPTED_FIELD_NUMBER: _builtins.int
+    BEGAN_MS_FIELD_NUMBER: _builtins.int
+    CAME_FIELD_NUMBER: _builtins.int
+    AWAY_FIELD_NUMBER: _builtins.int
+    MUST_POINT_OUT_FIELD_NUMBER: _builtins.int
+    TALK_BLACK_MS_FIELD_NUMBER: _builtins.int
+    TALK_WHITE_MS_FIELD_NUMBER: _builtins.int
+    SEALED_BY_FIELD_NUMBER: _builtins.int
+    SEAL_FIELD_NUMBER: _builtins.int
     setup: _builtins.bytes
     """Cells of the set-up, one byte a point, where it is not that of game.opened."""
     setup_turn: _common_pb2.Color.ValueType
@@ -290,6 +301,17 @@ class TableCheckpoint(_message.Message):
     assigned_black: _builtins.bytes
     """Points that a ruling gave to a side."""
     assigned_white: _builtins.bytes
+    began_ms: _builtins.int
+    """When the session was to begin, ms; 0 = not marked yet. Who has come, and who is away."""
+    came: _builtins.bytes
+    away: _builtins.bytes
+    must_point_out: _common_pb2.Color.ValueType
+    talk_black_ms: _builtins.int
+    """A talk that goes on: when it began, by side, ms."""
+    talk_white_ms: _builtins.int
+    sealed_by: _common_pb2.Color.ValueType
+    """A sealed move: whose, and its digest."""
+    seal: _builtins.bytes
     @_builtins.property
     def opened(self) -> _facts_pb2.GameOpened: ...
     @_builtins.property
@@ -320,6 +342,12 @@ class TableCheckpoint(_message.Message):
 
     @_builtins.property
     def ledger(self) -> _containers.RepeatedCompositeFieldContainer[_outcome_pb2.Penalty]: ...
+    @_builtins.property
+    def groups(self) -> _containers.RepeatedCompositeFieldContainer[Global___GroupsMemory]: ...
+    @_builtins.property
+    def adopted(self) -> _regulations_pb2.Regulations:
+        """Regulations adopted since the opening; all of them, expanded."""
+
     def __init__(
         self,
         *,
@@ -355,10 +383,20 @@ class TableCheckpoint(_message.Message):
         signed: _builtins.bytes = ...,
         assigned_black: _builtins.bytes = ...,
         assigned_white: _builtins.bytes = ...,
+        groups: _abc.Iterable[Global___GroupsMemory] | None = ...,
+        adopted: _regulations_pb2.Regulations | None = ...,
+        began_ms: _builtins.int = ...,
+        came: _builtins.bytes = ...,
+        away: _builtins.bytes = ...,
+        must_point_out: _common_pb2.Color.ValueType = ...,
+        talk_black_ms: _builtins.int = ...,
+        talk_white_ms: _builtins.int = ...,
+        sealed_by: _common_pb2.Color.ValueType = ...,
+        seal: _builtins.bytes = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["colours", b"colours", "opened", b"opened", "result", b"result", "unpressed", b"unpressed"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["adopted", b"adopted", "colours", b"colours", "opened", b"opened", "result", b"result", "unpressed", b"unpressed"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["assigned_black", b"assigned_black", "assigned_white", b"assigned_white", "captures", b"captures", "cases", b"cases", "closed", b"closed", "colours", b"colours", "dead", b"dead", "due", b"due", "due_from", b"due_from", "early", b"early", "edits", b"edits", "handicap_left", b"handicap_left", "history_digest", b"history_digest", "ledger", b"ledger", "left", b"left", "lifted_black", b"lifted_black", "lifted_white", b"lifted_white", "missing", b"missing", "moved_at_ms", b"moved_at_ms", "moves", b"moves", "officials", b"officials", "opened", b"opened", "passes", b"passes", "phase", b"phase", "proposer", b"proposer", "provisional", b"provisional", "result", b"result", "setup", b"setup", "setup_turn", b"setup_turn", "signed", b"signed", "turn", b"turn", "unpressed", b"unpressed"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["adopted", b"adopted", "assigned_black", b"assigned_black", "assigned_white", b"assigned_white", "away", b"away", "began_ms", b"began_ms", "came", b"came", "captures", b"captures", "cases", b"cases", "closed", b"closed", "colours", b"colours", "dead", b"dead", "due", b"due", "due_from", b"due_from", "early", b"early", "edits", b"edits", "groups", b"groups", "handicap_left", b"handicap_left", "history_digest", b"history_digest", "ledger", b"ledger", "left", b"left", "lifted_black", b"lifted_black", "lifted_white", b"lifted_white", "missing", b"missing", "moved_at_ms", b"moved_at_ms", "moves", b"moves", "must_point_out", b"must_point_out", "officials", b"officials", "opened", b"opened", "passes", b"passes", "phase", b"phase", "proposer", b"proposer", "provisional", b"provisional", "result", b"result", "seal", b"seal", "sealed_by", b"sealed_by", "setup", b"setup", "setup_turn", b"setup_turn", "signed", b"signed", "talk_black_ms", b"talk_black_ms", "talk_white_ms", b"talk_white_ms", "turn", b"turn", "unpressed", b"unpressed"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -576,3 +614,30 @@ class DeadMemory(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___DeadMemory: _TypeAlias = DeadMemory  # noqa: Y015
+
+@_typing.final
+class GroupsMemory(_message.Message):
+    """The living groups as a side confirmed them."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SIDE_FIELD_NUMBER: _builtins.int
+    BLACK_FIELD_NUMBER: _builtins.int
+    WHITE_FIELD_NUMBER: _builtins.int
+    side: _common_pb2.Color.ValueType
+    black: _builtins.int
+    white: _builtins.int
+    def __init__(
+        self,
+        *,
+        side: _common_pb2.Color.ValueType = ...,
+        black: _builtins.int = ...,
+        white: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["black", b"black", "side", b"side", "white", b"white"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GroupsMemory: _TypeAlias = GroupsMemory  # noqa: Y015

@@ -738,7 +738,7 @@ Global___DeadAnswered: _TypeAlias = DeadAnswered  # noqa: Y015
 
 @_typing.final
 class CountTaken(_message.Message):
-    """A count by hand or by program, quarter-zi; compared with the derived one."""
+    """A count by hand or by program, quarter-zi (a point under territory counting is 2); compared with the derived one."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -773,8 +773,10 @@ class CountTaken(_message.Message):
     method: Global___CountTaken.Method.ValueType
     other_quarters: _builtins.int
     groups_b: _builtins.int
+    """Living groups of both sides, as `player` confirms them, or both players where it is left out (rules 6.3)."""
     groups_w: _builtins.int
     prisoners_b: _builtins.int
+    """Stones that each side took by its moves."""
     prisoners_w: _builtins.int
     def __init__(
         self,
@@ -1074,11 +1076,14 @@ class ConductObserved(_message.Message):
     PERSON_FIELD_NUMBER: _builtins.int
     KIND_FIELD_NUMBER: _builtins.int
     NOTE_FIELD_NUMBER: _builtins.int
+    CLAUSE_FIELD_NUMBER: _builtins.int
     against: _common_pb2.Color.ValueType
     """The side, or the person where it is no player of this game."""
     person: _builtins.str
     kind: Global___ConductObserved.Kind.ValueType
     note: _builtins.str
+    clause: _builtins.str
+    """OTHER: the clause on it, e.g. "CN2002 15.4"; without one it is taken as a disturbance (CN2002 15.3)."""
     def __init__(
         self,
         *,
@@ -1086,10 +1091,11 @@ class ConductObserved(_message.Message):
         person: _builtins.str = ...,
         kind: Global___ConductObserved.Kind.ValueType = ...,
         note: _builtins.str = ...,
+        clause: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["against", b"against", "kind", b"kind", "note", b"note", "person", b"person"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["against", b"against", "clause", b"clause", "kind", b"kind", "note", b"note", "person", b"person"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

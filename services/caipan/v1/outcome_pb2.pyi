@@ -164,6 +164,36 @@ class _FindingKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_FindingKi
     """CN2002 8: dead stones were named before the game had ended."""
     FINDING_KIND_BOTH_AT_LIMIT: _FindingKind.ValueType  # 33
     """CN2002 24.2: the warning that loses the game came to both sides in one ruling."""
+    FINDING_KIND_SCATTERED_BOARD: _FindingKind.ValueType  # 34
+    """CN2002 17.6: the stones lie scattered."""
+    FINDING_KIND_LATE_ARRIVAL: _FindingKind.ValueType  # 35
+    """CN2002 22.1, 22.2: late at the start, by `over_ms`."""
+    FINDING_KIND_BOUNDARY: _FindingKind.ValueType  # 36
+    """CN2002 22.1, 12.4, 12.5: a limit was reached exactly and is not exceeded."""
+    FINDING_KIND_OTHER_HAND: _FindingKind.ValueType  # 37
+    """CN2002 12.4: pressed with another hand than the one that played."""
+    FINDING_KIND_PRESS_BEFORE_REMOVAL: _FindingKind.ValueType  # 38
+    """CN2002 22.6: pressed before all captures were off."""
+    FINDING_KIND_TALK_TOO_LONG: _FindingKind.ValueType  # 39
+    """CN2002 15.5: a talk longer than what is permitted."""
+    FINDING_KIND_LATE_CLAIM: _FindingKind.ValueType  # 40
+    """CN2002 16.3: a claim after its window."""
+    FINDING_KIND_WAIT_FOR_OWN_TURN: _FindingKind.ValueType  # 41
+    """CN1988S 16.2: a complaint in the opponent's time waits for the own one."""
+    FINDING_KIND_CLAUSE_UNKNOWN: _FindingKind.ValueType  # 42
+    """The edition has no such clause; nothing follows."""
+    FINDING_KIND_NOT_ENTITLED: _FindingKind.ValueType  # 43
+    """CN2002 16.3: who raised it may not, or names nothing that is open; nothing follows."""
+    FINDING_KIND_SEAL_OCCUPIED: _FindingKind.ValueType  # 44
+    """CN2002 14.2: the sealed point is occupied, or what was opened is not what was sealed."""
+    FINDING_KIND_SEAL_MISMATCH: _FindingKind.ValueType  # 45
+    FINDING_KIND_PRISONERS_ASTRAY: _FindingKind.ValueType  # 46
+    """KBA2024 18.1: captured stones not kept in the lid of the own bowl; a stone slid over more than a line."""
+    FINDING_KIND_SLID_STONE: _FindingKind.ValueType  # 47
+    FINDING_KIND_NOTHING_TO_SIGN: _FindingKind.ValueType  # 48
+    """CN2002 16.4: there is no result to sign, or nothing to check again."""
+    FINDING_KIND_OUTSIDE_MOMENT: _FindingKind.ValueType  # 49
+    """A ruling outside the moment of REG when_to_intervene; it stands."""
 
 class FindingKind(_FindingKind, metaclass=_FindingKindEnumTypeWrapper):
     """The closed list of what a fold can find."""
@@ -235,6 +265,36 @@ FINDING_KIND_NOT_ENDED: FindingKind.ValueType  # 32
 """CN2002 8: dead stones were named before the game had ended."""
 FINDING_KIND_BOTH_AT_LIMIT: FindingKind.ValueType  # 33
 """CN2002 24.2: the warning that loses the game came to both sides in one ruling."""
+FINDING_KIND_SCATTERED_BOARD: FindingKind.ValueType  # 34
+"""CN2002 17.6: the stones lie scattered."""
+FINDING_KIND_LATE_ARRIVAL: FindingKind.ValueType  # 35
+"""CN2002 22.1, 22.2: late at the start, by `over_ms`."""
+FINDING_KIND_BOUNDARY: FindingKind.ValueType  # 36
+"""CN2002 22.1, 12.4, 12.5: a limit was reached exactly and is not exceeded."""
+FINDING_KIND_OTHER_HAND: FindingKind.ValueType  # 37
+"""CN2002 12.4: pressed with another hand than the one that played."""
+FINDING_KIND_PRESS_BEFORE_REMOVAL: FindingKind.ValueType  # 38
+"""CN2002 22.6: pressed before all captures were off."""
+FINDING_KIND_TALK_TOO_LONG: FindingKind.ValueType  # 39
+"""CN2002 15.5: a talk longer than what is permitted."""
+FINDING_KIND_LATE_CLAIM: FindingKind.ValueType  # 40
+"""CN2002 16.3: a claim after its window."""
+FINDING_KIND_WAIT_FOR_OWN_TURN: FindingKind.ValueType  # 41
+"""CN1988S 16.2: a complaint in the opponent's time waits for the own one."""
+FINDING_KIND_CLAUSE_UNKNOWN: FindingKind.ValueType  # 42
+"""The edition has no such clause; nothing follows."""
+FINDING_KIND_NOT_ENTITLED: FindingKind.ValueType  # 43
+"""CN2002 16.3: who raised it may not, or names nothing that is open; nothing follows."""
+FINDING_KIND_SEAL_OCCUPIED: FindingKind.ValueType  # 44
+"""CN2002 14.2: the sealed point is occupied, or what was opened is not what was sealed."""
+FINDING_KIND_SEAL_MISMATCH: FindingKind.ValueType  # 45
+FINDING_KIND_PRISONERS_ASTRAY: FindingKind.ValueType  # 46
+"""KBA2024 18.1: captured stones not kept in the lid of the own bowl; a stone slid over more than a line."""
+FINDING_KIND_SLID_STONE: FindingKind.ValueType  # 47
+FINDING_KIND_NOTHING_TO_SIGN: FindingKind.ValueType  # 48
+"""CN2002 16.4: there is no result to sign, or nothing to check again."""
+FINDING_KIND_OUTSIDE_MOMENT: FindingKind.ValueType  # 49
+"""A ruling outside the moment of REG when_to_intervene; it stands."""
 Global___FindingKind: _TypeAlias = FindingKind  # noqa: Y015
 
 class _ResultHow:
@@ -366,7 +426,7 @@ Global___Finding: _TypeAlias = Finding  # noqa: Y015
 
 @_typing.final
 class Result(_message.Message):
-    """The result of a game; areas, komi and margin in quarter-zi."""
+    """The result of a game; all amounts in quarter-zi: 4 are a zi, 2 a point [mu]."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -378,16 +438,27 @@ class Result(_message.Message):
     KOMI_QZ_FIELD_NUMBER: _builtins.int
     PENALTY_QZ_FIELD_NUMBER: _builtins.int
     MARGIN_QZ_FIELD_NUMBER: _builtins.int
+    BLACK_GROUPS_FIELD_NUMBER: _builtins.int
+    WHITE_GROUPS_FIELD_NUMBER: _builtins.int
+    IN_MU_FIELD_NUMBER: _builtins.int
     kind: _rulings_pb2.ResultKind.ValueType
     how: Global___ResultHow.ValueType
     clause: _builtins.str
     black_qz: _builtins.int
+    """What was counted for each side as it lay on the board: area, or with `in_mu` points."""
     white_qz: _builtins.int
     komi_qz: _builtins.int
     penalty_qz: _builtins.int
-    """Zi handed over for warnings, from Black to White."""
+    """Zi, or with `in_mu` prisoners, handed over for warnings, from Black to White."""
     margin_qz: _builtins.int
-    """4*B - komi - penalties - 2*size*size: above 0 Black wins, 0 is a draw."""
+    """Above 0 Black wins, 0 is a draw. Area: black - 2*size*size, points: black - white; then less komi and penalty, and 4
+    for each group that Black has more than White.
+    """
+    black_groups: _builtins.int
+    """Living groups, where they cost something (rules 6.3)."""
+    white_groups: _builtins.int
+    in_mu: _builtins.bool
+    """Points were counted, not area: those surrounded, under territory counting with the stones taken (rules 6.2, 6.3)."""
     def __init__(
         self,
         *,
@@ -399,10 +470,13 @@ class Result(_message.Message):
         komi_qz: _builtins.int = ...,
         penalty_qz: _builtins.int = ...,
         margin_qz: _builtins.int = ...,
+        black_groups: _builtins.int = ...,
+        white_groups: _builtins.int = ...,
+        in_mu: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["black_qz", b"black_qz", "clause", b"clause", "how", b"how", "kind", b"kind", "komi_qz", b"komi_qz", "margin_qz", b"margin_qz", "penalty_qz", b"penalty_qz", "white_qz", b"white_qz"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["black_groups", b"black_groups", "black_qz", b"black_qz", "clause", b"clause", "how", b"how", "in_mu", b"in_mu", "kind", b"kind", "komi_qz", b"komi_qz", "margin_qz", b"margin_qz", "penalty_qz", b"penalty_qz", "white_groups", b"white_groups", "white_qz", b"white_qz"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -668,6 +742,7 @@ class Case(_message.Message):
     DECIDED_BY_FIELD_NUMBER: _builtins.int
     CLAUSE_FIELD_NUMBER: _builtins.int
     OPTION_FIELD_NUMBER: _builtins.int
+    AUTOMATIC_FIELD_NUMBER: _builtins.int
     case_id: _builtins.str
     """The seq of the outcome that opened it; with a letter behind it where one outcome opened several."""
     revision: _builtins.int
@@ -684,6 +759,8 @@ class Case(_message.Message):
     """event_id of the decision, the clause it goes by, and its option."""
     clause: _builtins.str
     option: _builtins.str
+    automatic: _builtins.bool
+    """The service applied it, no person: REG ruling_mode AUTO_FIXED."""
     @_builtins.property
     def candidates(self) -> _containers.RepeatedCompositeFieldContainer[Global___Candidate]: ...
     @_builtins.property
@@ -719,10 +796,11 @@ class Case(_message.Message):
         decided_by: _builtins.str = ...,
         clause: _builtins.str = ...,
         option: _builtins.str = ...,
+        automatic: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["interrupted", b"interrupted"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["candidates", b"candidates", "case_id", b"case_id", "claims", b"claims", "clause", b"clause", "consents", b"consents", "decided_by", b"decided_by", "findings", b"findings", "interrupted", b"interrupted", "move", b"move", "opened_at_ms", b"opened_at_ms", "option", b"option", "refs", b"refs", "revision", b"revision", "side", b"side", "status", b"status", "window", b"window"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["automatic", b"automatic", "candidates", b"candidates", "case_id", b"case_id", "claims", b"claims", "clause", b"clause", "consents", b"consents", "decided_by", b"decided_by", "findings", b"findings", "interrupted", b"interrupted", "move", b"move", "opened_at_ms", b"opened_at_ms", "option", b"option", "refs", b"refs", "revision", b"revision", "side", b"side", "status", b"status", "window", b"window"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from caipan.cli.adjudicate import report_of
 from caipan.cli.synthetic import RECORDER, Played, Terms, play
+from caipan.rules.edition import edition_ids
 from caipan.rules.game import Game, read_event
 from caipan.stamp import stamped
 
@@ -42,6 +43,7 @@ def test_a_report_has_every_key_and_is_json() -> None:
         "captured",
         "findings",
         "area_qz",
+        "points_qz",
         "margin_qz",
         "result",
         "result_source",
@@ -192,6 +194,40 @@ def test_a_count_is_written_in_the_unit_of_the_file() -> None:
     in_mu = report("(;SZ[9]KM[7.5];B[ee])")
     assert (in_mu["result"], in_mu["result_unit"], in_mu["margin_qz"]) == ("B+73.5", "mu", 147)
     assert report("(;SZ[9]KM[0];B[aa];W[ii])")["result"] == "0"
+
+
+# Black has 45 points and White 36, with a white stone at C3 that is dead.
+WALLS = (
+    f"(;SZ[9]KM[7.5]AB{''.join(f'[e{row}]' for row in 'abcdefghi')}AW[cg]{''.join(f'[f{row}]' for row in 'abcdefghi')}"
+)
+BY_AREA = ("B+1.5", "mu", {"black": 180, "white": 144}, None, 3)  # the file's unit is mu
+BY_POINTS = ("B+2.5", "mu", None, {"black": 74, "white": 54}, 5)
+
+
+@pytest.mark.parametrize("edition_id", edition_ids())
+def test_every_edition_counts_a_record_in_its_own_way(edition_id: str) -> None:
+    told = report(f"{WALLS}RE[B+2.5])", Terms(edition_id, dead=("C3",)))
+    expected = BY_AREA if edition_id in ("CN2002", "CN1988S", "ANCIENT") else BY_POINTS
+    keys = ("result", "result_unit", "area_qz", "points_qz", "margin_qz")
+    assert tuple(told[key] for key in keys) == expected
+    assert (told["agrees"], told["findings"]) == (told["margin_qz"] == 5, [])
+
+
+def test_points_are_told_in_mu_whatever_the_unit_of_the_file() -> None:
+    told = report(f"{WALLS.replace('7.5', '3.75')})", Terms("TERR65", dead=("C3",)))
+    assert (told["result"], told["result_unit"]) == ("B+2.5", "mu")
+
+
+def test_a_handicap_returns_nothing_where_points_are_counted() -> None:
+    played = play(b"(;SZ[9]HA[2]KM[0.5];B[gc];B[cg];W[cc])", Terms("TERR65"))
+    assert played.steps[0].event.game_opened.regulations.komi_qz == 1
+    assert played.notes == ["Not counted: no two passes at the end; name the dead stones with --dead."]
+
+
+def test_opening_stones_of_an_edition_lie_on_an_empty_board_only() -> None:
+    told = report("(;SZ[19];W[aa];B[ss])", Terms("ANCIENT"))
+    assert (sum(row.count("X") for row in told["board"]), sum(row.count("O") for row in told["board"])) == (3, 3)
+    assert report("(;SZ[9];W[aa];B[ii])", Terms("ANCIENT"))["findings"] == []
 
 
 def test_a_dead_point_without_a_stone_is_found() -> None:

@@ -58,6 +58,14 @@ def test_results_in_words() -> None:
     assert result_of(white) == "White wins by 2.25 zi (Black 182 zi, White 179, komi 3.75)"
     draw = pb.Result(kind=RESULT_KIND_DRAW, how=pb.RESULT_HOW_COUNT, black_qz=722, white_qz=722)
     assert result_of(draw) == "a draw (Black 180.5 zi, White 180.5)"
+    half = {"how": pb.RESULT_HOW_COUNT, "black_qz": 150, "white_qz": 136, "komi_qz": 13, "in_mu": True}
+    black = pb.Result(kind=RESULT_KIND_B_WIN, margin_qz=1, **half)
+    assert result_of(black) == "Black wins by 0.5 mu (Black 75 mu, White 68, komi 6.5)"
+    taxed = {"how": pb.RESULT_HOW_COUNT, "black_qz": 732, "white_qz": 712, "black_groups": 4, "white_groups": 2}
+    black = pb.Result(kind=RESULT_KIND_B_WIN, margin_qz=2, **taxed)
+    assert result_of(black) == "Black wins by 0.5 zi (Black 183 zi, White 178, groups 4 to 2)"
+    warned = pb.Result(kind=RESULT_KIND_W_WIN, margin_qz=-5, penalty_qz=-4, **counted)
+    assert result_of(warned).endswith("(Black 182 zi, White 179, komi 3.75, White gives 1 for warnings)")
     resigned = pb.Result(kind=RESULT_KIND_B_WIN, how=pb.RESULT_HOW_RESIGNATION)
     assert result_of(resigned) == "Black wins by resignation"
 

@@ -121,14 +121,14 @@ def test_what_lies_on_the_table_against_the_board_in_force_is_in_the_digest() ->
 def test_a_press_that_finds_captures_left_changes_the_digest() -> None:
     play = Play(9, observed=["CAPTURES", "PRESSES"]).moves("B A2, W A1, B B1")
     before = play.digest
-    assert play.press("B").found == ["CN2002 18.2 CAPTURES_LEFT"]
+    assert play.press("B").found == ["CN2002 18.2 CAPTURES_LEFT", "CN2002 22.6 PRESS_BEFORE_REMOVAL"]
     assert play.verdict.state_digest == play.digest != before
 
 
 def test_what_changes_nothing_in_force_leaves_the_digest() -> None:
     play = Play(9).moves("B E5, W C3")
     before = play.digest
-    play.press("W").press("B").mark("PAUSE").stone("B", "E5").pass_("W").answer_end("B").send_bytes(b"\xff")
+    play.press("W").press("B").mark("CLOSE").stone("B", "E5").pass_("W").answer_end("B").send_bytes(b"\xff")
     assert play.digest == before
 
 

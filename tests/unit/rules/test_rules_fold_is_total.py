@@ -132,6 +132,8 @@ def test_a_role_that_does_not_exist_raises_nothing(role: int) -> None:
         {"max_step_s": -1},
         {"clock_skew_ms": -1},
         {"superko_mode": 9},
+        {"warning_qz": 2**31 - 1},
+        {"warning_points": -1},
     ],
     ids=str,
 )

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from support.events import opened
 
-from caipan.rules.edition import edition
+from caipan.rules.edition import edition, edition_ids
 from caipan.rules.pins import FOLD_VERSION, RegulationsError, pin
 from caipan.v1 import regulations_pb2 as reg
 from caipan.v1.facts_pb2 import GameOpened
@@ -113,9 +113,19 @@ def test_one_person_cannot_have_both_colours() -> None:
         pin(game)
 
 
-@pytest.mark.parametrize("edition_id", ["TERR65", "ANCIENT", "KBA2024", "KBA2025_INTL", "KBA2025_DOM"])
-def test_an_edition_that_is_not_counted_by_area_is_refused_rather_than_counted_wrong(edition_id: str) -> None:
-    with pytest.raises(RegulationsError) as refused:
-        pin(asked(edition=edition_id, untimed=True))
-    assert refused.value.field == "regulations.edition"
-    assert refused.value.remedy == "use one of: CN1988S, CN2002"
+@pytest.mark.parametrize("edition_id", edition_ids())
+def test_every_edition_can_be_pinned(edition_id: str) -> None:
+    once = pin(asked(edition=edition_id, untimed=True))
+    assert once.edition_digest == edition(edition_id).digest
+    assert pin(GameOpened(regulations=once.regulations)) == once
+
+
+@pytest.mark.parametrize(("edition_id", "komi_qz"), [("CN1988S", 8), ("TERR65", 0), ("KBA2024", 0), ("ANCIENT", 8)])
+def test_handicap_stones_are_paid_for_only_where_stones_count(edition_id: str, komi_qz: int) -> None:
+    black = ("D4", "Q16", "D16", "Q4")
+    assert pin(asked(edition=edition_id, untimed=True, handicap=4, black=black)).regulations.komi_qz == komi_qz
+
+
+def test_opening_stones_of_an_edition_that_fit_the_board_no_longer_are_left_out() -> None:
+    whole, small = (pin(asked(size, edition="ANCIENT", untimed=True)).regulations for size in (19, 13))
+    assert (whole.zuozi, small.HasField("zuozi")) == ("B D4 Q16 W D16 Q4", False)

@@ -1,0 +1,167 @@
+"""Claims of players and arbiters, and what the players agree to (CN2002 16.3, rules 0.7).
+
+A claim joins the case it is about, or opens one. One that comes too late is kept as late.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+from caipan.rules import docket, signing
+from caipan.rules.act import Act
+from caipan.rules.clauses import Clause, Consent, Moment, Raiser, RulingKind, When, names_of
+from caipan.rules.edition import ROOT, Edition
+from caipan.rules.points import SEATS, Colour, other
+from caipan.rules.rulings import settle_by_agreement
+from caipan.rules.table import Table
+from caipan.v1 import outcome_pb2 as pb
+from caipan.v1.checkpoint_pb2 import CaseMemory
+from caipan.v1.facts_pb2 import ClaimRaised
+
+_KINDS = names_of(ClaimRaised.Kind.DESCRIPTOR)
+_ANYBODY = frozenset((Raiser.ANYONE, Raiser.PLAYER))
+
+
+@cache
+def _openers(edition: Edition) -> dict[str, tuple[str, ...]]:
+    """Which clauses a kind of claim is about: their keys."""
+    opened: dict[str, list[str]] = {}
+    for clause in edition.clauses.values():
+        for kind in clause.opened_by.claims:
+            opened.setdefault(kind, []).append(clause.key)
+    return {kind: tuple(keys) for kind, keys in opened.items()}
+
+
+def claim_raised(table: Table, act: Act) -> Table | None:
+    """A claim joins the open case that it names, by its events or its clause, or opens one."""
+    kind = act.fact.kind
+    if kind == ClaimRaised.KIND_TIME_QUERY:
+        return None  # answered from the state
+    if kind == ClaimRaised.KIND_RECHECK and signing.check_again(table, act):
+        return None
+    if kind == ClaimRaised.KIND_COMPLAINT:
+        keys = _complained(table, act)
+    else:
+        keys = _openers(table.edition).get(_KINDS.get(kind, ""), ())
+    if keys is not None:
+        _join(table, act, keys)
+    return None
+
+
+def _complained(table: Table, act: Act) -> Sequence[str] | None:
+    """The clauses of a complaint, () where it names none; None where the edition has no such clause (finding)."""
+    _find_wrong_moment(table, act)
+    named = act.fact.clause
+    if not named:
+        return ()
+    edition = table.edition
+    stands = edition.topics.get(named, edition.topics.get(f"{ROOT} {named}", named))
+    found = (edition.clauses[stands],) if stands in edition.clauses else edition.cited(named)
+    keys = [clause.key for clause in found if clause.is_ruled] or [key for clause in found for key in clause.see]
+    ruled = [edition.topics.get(key, key) for key in keys if edition.topics.get(key, key) in edition.clauses]
+    if not found:
+        act.find(table.cite("16.3"), pb.FINDING_KIND_CLAUSE_UNKNOWN, side=act.player, ref=named)
+        return None
+    return [key for key in ruled if edition.clauses[key].is_ruled]
+
+
+def _find_wrong_moment(table: Table, act: Act) -> None:
+    """Some texts want complaints in the own thinking time (CN1988S 16.2)."""
+    if act.player not in SEATS or act.player == table.turn or table.phase > pb.PHASE_PAUSED:
+        return
+    for clause in table.edition.clauses.values():
+        if clause.during == Moment.OWN_TIME and clause.ruling == RulingKind.DERIVED:
+            act.find(clause.id, pb.FINDING_KIND_WAIT_FOR_OWN_TURN, side=act.player)
+
+
+def _join(table: Table, act: Act, keys: Sequence[str]) -> None:
+    case = _about(table, act, keys)
+    side = case.told.side if case is not None else _whom(table, act, keys)
+    allowed = [key for key in keys or (case.keys if case else ()) if may_raise(table.edition.clauses[key], act, side)]
+    if not allowed and keys:
+        act.find(
+            table.cite("16.3"), pb.FINDING_KIND_NOT_ENTITLED, side=act.player, ref=table.edition.clauses[keys[0]].id
+        )
+        return
+    if case is None:
+        if len(table.cases) >= docket.OPEN_MOST:
+            return
+        case = docket.open_case(table, act, side, 0, allowed or _special(table))
+        case.told.refs.extend(ref for ref in act.fact.refs[: docket.TOLD_MOST] if ref not in case.told.refs)
+    else:
+        docket.extend(case, act, allowed)
+    _add_claim(table, act, case)
+    act.touch(case)
+
+
+def _about(table: Table, act: Act, keys: Sequence[str]) -> CaseMemory | None:
+    """The open case that a claim is about: the last one that rests on an event it names, else one of its clause."""
+    refs, against = {*act.fact.refs}, act.fact.against
+    for case in reversed(table.cases.values()):
+        same_side = against in (0, case.told.side)
+        if refs & {*case.told.refs} and same_side:
+            return case
+    for case in reversed(table.cases.values()):
+        if not refs and against in (0, case.told.side) and {*keys} & {*case.keys}:
+            return case
+    return None
+
+
+def _whom(table: Table, act: Act, keys: Sequence[str]) -> Colour:
+    against: Colour = act.fact.against
+    if against in SEATS or act.player not in SEATS:
+        return against
+    about_oneself = any(_is_own(table.edition.clauses[key]) for key in keys)
+    return act.player if about_oneself else other(act.player)
+
+
+def _is_own(clause: Clause) -> bool:
+    return Raiser.OPPONENT not in clause.raised_by and (
+        Raiser.COUNTED in clause.raised_by or bool(clause.opened_by.claims)
+    )
+
+
+def may_raise(clause: Clause, act: Act, side: Colour) -> bool:
+    """Whether who raises a clause on ``side`` may: a player's claim carries the player, an arbiter's none."""
+    by, allowed = act.player, clause.raised_by
+    if not _ANYBODY.isdisjoint(allowed) or side not in SEATS:
+        return True
+    if by not in SEATS:
+        return Raiser.ARBITER in allowed
+    return (by == side and Raiser.COUNTED in allowed) or (by != side and Raiser.OPPONENT in allowed)
+
+
+def _special(table: Table) -> Sequence[str]:
+    """What no article covers is referred (CN2002 30.6)."""
+    return (table.edition.about("30.6").key,)
+
+
+def _add_claim(table: Table, act: Act, case: CaseMemory) -> None:
+    """Notes the claim, and whether it is late; a timely application of the counted player is a fact of the case."""
+    clause = table.edition.clauses[case.keys[0]]
+    late = docket.is_late(table, clause, act.player, case.told.move)
+    if late:
+        act.find(table.cite("16.3"), pb.FINDING_KIND_LATE_CLAIM, side=act.player, ref=clause.id)
+    if len(case.told.claims) < docket.TOLD_MOST:
+        case.told.claims.add(ref=act.event_id, by=act.player, late=late)
+    if act.fact.kind == ClaimRaised.KIND_OVERTIME_PASS and not late and When.APPLIED not in case.facts:
+        case.facts.append(When.APPLIED)
+
+
+def consent_given(table: Table, act: Act) -> Table | None:
+    """A player's word to a proposal in a case; where the opponent's consent settles the clause, it does at once."""
+    case = table.cases.get(act.fact.case_id)
+    if case is None or act.player not in SEATS:
+        act.find(table.cite("16.3"), pb.FINDING_KIND_NOT_ENTITLED, side=act.player, ref=act.fact.case_id)
+        return None
+    before = [consent for consent in case.told.consents if consent.by != act.player]
+    del case.told.consents[:]
+    case.told.consents.extend(before)
+    case.told.consents.add(by=act.player, proposal=act.fact.proposal, accept=act.fact.accept)
+    act.touch(case)
+    for key in case.keys:
+        clause = table.edition.clauses[key]
+        if clause.consent == Consent.OPPONENT and docket.is_agreed(case, clause):
+            return settle_by_agreement(table, case, clause, act)
+    return None

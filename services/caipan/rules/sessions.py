@@ -1,0 +1,89 @@
+"""Sessions and who is at the table: start, pauses, lateness, moves during an absence (CN2002 14.1, 16.5, 22)."""
+
+from __future__ import annotations
+
+from caipan.rules import docket
+from caipan.rules.act import Act
+from caipan.rules.edition import ROOT
+from caipan.rules.history import PASS
+from caipan.rules.officials import is_arbiter
+from caipan.rules.points import BLACK, other
+from caipan.rules.table import Table
+from caipan.v1 import outcome_pb2 as pb
+from caipan.v1.checkpoint_pb2 import CaseMemory
+from caipan.v1.common_pb2 import COLOR_UNSPECIFIED, ROLE_PLAYER
+from caipan.v1.facts_pb2 import SessionMarked
+
+
+def session_marked(table: Table, act: Act) -> None:
+    """The arbiter's mark: the start of the game, a pause, its end. A player cannot mark one."""
+    mark = act.fact.mark
+    if act.event.by.role == ROLE_PLAYER and not is_arbiter(table, act.event.by):
+        act.refuse(pb.STATUS_REFUSED, "a player marks no session: the arbiter does")
+    elif mark == SessionMarked.MARK_START and not table.began_ms:
+        table.began_ms = act.at_ms
+    elif mark == SessionMarked.MARK_PAUSE and table.phase == pb.PHASE_PLAY:
+        table.phase = pb.PHASE_PAUSED
+    elif mark == SessionMarked.MARK_RESUME and table.phase == pb.PHASE_PAUSED:
+        table.phase = pb.PHASE_PLAY
+
+
+def presence_changed(table: Table, act: Act) -> None:
+    """A player comes, leaves, or comes back. Late at the start is a case; later only the clock runs (CN2002 22.1)."""
+    player = act.player
+    if not act.fact.present:
+        table.away |= {player}
+        return
+    came_back, first = player in table.away, player not in table.came
+    table.away -= {player}
+    table.came |= {player}
+    if first and table.began_ms and not came_back and table.phase <= pb.PHASE_PAUSED:
+        _judge_lateness(table, act)
+
+
+def _judge_lateness(table: Table, act: Act) -> None:
+    """Each late player is treated by himself; both beyond or within the limit are one case (CN2002 22.1 to 22.3)."""
+    late_ms = act.at_ms - table.began_ms
+    if late_ms <= 0 or table.history.moves_of(act.player, 0):
+        return
+    clause = table.edition.about("22.2" if table.regulations.late_limit_s <= _SAME_PLACE_S else "22.1")
+    act.find(clause.id, pb.FINDING_KIND_LATE_ARRIVAL, side=act.player, over_ms=late_ms)
+    if late_ms == table.regulations.late_limit_s * 1000:
+        act.find(clause.id, pb.FINDING_KIND_BOUNDARY, side=act.player)
+    keys = [key for key in (clause.key, *clause.see) if table.edition.clauses[key].is_ruled]
+    both = table.edition.topics.get(f"{ROOT} 22.3")
+    late = [case for case in table.cases.values() if clause.key in case.keys and case.told.side != act.player]
+    earlier = late[0] if late else None
+    if earlier is not None and both and _is_over(table, earlier) == _over(table, late_ms):
+        docket.extend(earlier, act, ())
+        del earlier.keys[:]
+        earlier.keys.append(both)
+        earlier.told.side = COLOR_UNSPECIFIED
+        case = earlier
+    else:
+        case = docket.open_case(table, act, act.player, 0, keys)
+    case.told.findings.extend(act.findings)
+    if act.player == BLACK:
+        case.black_ms = late_ms
+    else:
+        case.white_ms = late_ms
+    act.touch(case)
+
+
+_SAME_PLACE_S = 900  # the limit where venue and lodgings are in one place (CN2002 22.2)
+
+
+def _over(table: Table, late_ms: int) -> bool:
+    limit_ms = table.regulations.late_limit_s * 1000
+    return late_ms > limit_ms or (late_ms == limit_ms and not table.regulations.late_limit_inclusive)
+
+
+def _is_over(table: Table, case: CaseMemory) -> bool:
+    return _over(table, case.black_ms or case.white_ms)
+
+
+def point_shown(table: Table, act: Act) -> None:
+    """The opponent showed a returning player the last move (CN2002 16.5)."""
+    point, _ = table.history.last()
+    if table.must_point_out == other(act.player) and point != PASS and act.fact.point == table.names[point]:
+        table.must_point_out = COLOR_UNSPECIFIED
