@@ -178,6 +178,15 @@ def rulings() -> Play:
     return play.rule("OTHER", "CN2002 30.6", case="", role="CHIEF", effects=both).rule("BOTH_LOSE", role="CHIEF")
 
 
+def superseded() -> Play:
+    """Rulings superseded: from their place on, not by an arbiter, where later moves no longer fit, from here on."""
+    play = refereed().moves("B Q16, W D4, B Q3, B D17").rule("VOID_AND_WARN").moves("W D17, B C3")
+    play.rule("DISMISS", case="5", supersedes="e6").rule("DISMISS", case="5", role="CHIEF", supersedes="e6")
+    play.rule("DISMISS", role="CHIEF", case="", supersedes="e6", from_here=True).conduct("W", "SMOKING")
+    play.rule("WARN").rule("DISMISS", case="12", role="CHIEF", supersedes="e13")
+    return play.rule("WARN", case="12", role="CHIEF", supersedes="e14").stone("W", "K10").retract("e12")
+
+
 def hall() -> Play:
     """Late arrivals, claims in time and too late, conduct, an absence, a scattered board, a re-check, signatures."""
     play = refereed(9, observed=["PRESSES", "CAPTURES"]).mark("START", at=0)
@@ -238,6 +247,7 @@ SCENARIOS: dict[str, Callable[[], Play]] = {
         dispute,
         resignation,
         rulings,
+        superseded,
         hall,
         korean,
         older,

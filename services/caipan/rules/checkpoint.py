@@ -32,7 +32,7 @@ def save(game: Game) -> bytes:
             _save_known(event_id, known) for event_id, known in delivery.known.items() if event_id not in numbered
         ],
         orphans=[pb.LoggedEvent(value=orphan.value, offset=orphan.offset) for orphan in game.orphans],
-        corrections=[pb.CorrectionMemory(event_id=event_id, said=said) for event_id, said in game.corrections],
+        corrections=[_save_correction(correction) for correction in game.corrections],
         table=save_table(game.table) if game.table is not None else None,
     )
     return saved.SerializeToString(deterministic=True)
@@ -45,7 +45,7 @@ def load(data: bytes) -> Game:
     game.seq, game.head, game.first_offset = saved.seq, saved.head, saved.first_offset
     game.delivery = _load_delivery(saved)
     game.orphans = [Past(orphan.value, orphan.offset) for orphan in saved.orphans]
-    game.corrections = [Correction(memory.event_id, memory.said) for memory in saved.corrections]
+    game.corrections = [_load_correction(memory) for memory in saved.corrections]
     if saved.HasField("table"):
         table = load_table(saved.table)
         game.take_state(table)
@@ -59,6 +59,17 @@ def load(data: bytes) -> Game:
             if known:
                 clock.set(ms)
     return game
+
+
+def _save_correction(correction: Correction) -> pb.CorrectionMemory:
+    event_id, said = correction
+    if isinstance(said, Event):
+        return pb.CorrectionMemory(event_id=event_id, ruling=said)
+    return pb.CorrectionMemory(event_id=event_id, said=said)
+
+
+def _load_correction(saved: pb.CorrectionMemory) -> Correction:
+    return Correction(saved.event_id, saved.ruling if saved.HasField("ruling") else saved.said)
 
 
 def _save_source(key: tuple[str, str], source: Source, known: dict[str, Known]) -> pb.SourceMemory:

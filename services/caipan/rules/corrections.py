@@ -1,7 +1,8 @@
-"""Corrections of the record: the game is judged again from its first event, with the record made right.
+"""Corrections: the game is judged again from its first event, with the record made right, or with another ruling.
 
-Clerical: no warning, no rule is applied to the slip. What no longer fits becomes a finding, exactly as in the history
-without the slip (rules 0.6, 7.2).
+A correction of the record is clerical: no warning, no rule is applied to the slip. What no longer fits becomes a
+finding, exactly as in the history without the slip (rules 0.6, 7.2). A ruling that supersedes an earlier one stands in
+its place; where later observations no longer fit, it is refused.
 """
 
 from __future__ import annotations
@@ -22,10 +23,15 @@ LIVE = -1  # no history that is judged again
 
 
 class Correction(NamedTuple):
-    """A correction in force: the id of its event, and what it says."""
+    """A correction in force: the id of its event, and what it says; of a superseding ruling its whole event."""
 
     event_id: str
-    said: RecordCorrected
+    said: RecordCorrected | Event
+
+    @property
+    def ref(self) -> str:
+        """The record that it is about."""
+        return self.said.ruling_decided.supersedes if isinstance(self.said, Event) else self.said.ref
 
 
 class Overlay:
@@ -36,13 +42,15 @@ class Overlay:
         # Bodies of the verdicts of a history that is judged again.
         self.outcomes: list[bytes] = []
         # Record -> what happened instead; None where it did not happen.
-        self.replaced: dict[str, CorrectedFact | None] = {}
+        self.replaced: dict[str, CorrectedFact | Event | None] = {}
         # Record -> what happened right after it, with the id of the correction that says so.
         self.inserted: dict[str, list[tuple[str, CorrectedFact]]] = {}
         # Verdicts on inserted facts, by the id of their correction.
         self.verdicts: dict[str, pb.Verdict] = {}
         for event_id, said in corrections:
-            if said.kind == RecordCorrected.KIND_INSERT_AFTER:
+            if isinstance(said, Event):
+                self.replaced[said.ruling_decided.supersedes] = said
+            elif said.kind == RecordCorrected.KIND_INSERT_AFTER:
                 self.inserted.setdefault(said.ref, []).append((event_id, said.fact))
             else:
                 self.replaced[said.ref] = said.fact if said.kind == RecordCorrected.KIND_REPLACE else None
@@ -53,6 +61,36 @@ def apply_correction(corrections: list[Correction], event_id: str, said: RecordC
     if said.kind == RecordCorrected.KIND_RETRACT and any(said.ref == earlier.event_id for earlier in corrections):
         return [earlier for earlier in corrections if earlier.event_id != said.ref]
     return [*corrections, Correction(event_id, said)]
+
+
+def supersede(corrections: list[Correction], event: Event) -> list[Correction]:
+    """The corrections in force once this ruling stands in the place of the one that it names, or of what superseded
+    that.
+    """
+    instead = Event()
+    instead.CopyFrom(event)
+    named = event.ruling_decided.supersedes
+    instead.ruling_decided.supersedes = first_of(corrections, named)
+    return [*corrections, Correction(event.event_id, instead)]
+
+
+def first_of(corrections: list[Correction], ruling: str) -> str:
+    """The ruling at whose place in the log a ruling stands: itself, or the one it superseded."""
+    return next((earlier.ref for earlier in corrections if earlier.event_id == ruling), ruling)
+
+
+def diverges_at(before: dict[str, pb.Verdict], after: dict[str, pb.Verdict], since: int) -> int:
+    """The seq of the first verdict behind ``since`` that no longer fits: it finds what it did not find, or is refused
+    now; 0 if all fit.
+    """
+    for event_id, was in before.items():
+        now = after.get(event_id)
+        if was.seq <= since or now is None:
+            continue
+        known = {finding.kind for finding in was.findings}
+        if now.status != was.status or any(finding.kind not in known for finding in now.findings):
+            return was.seq
+    return 0
 
 
 def why_not(corrections: list[Correction], event: Event, record: Event | None, arbiter: bool) -> str:

@@ -55,6 +55,24 @@ def settle(table: Table, act: Act, before: tuple[Any, ...] | None) -> None:
         case.told.revision = act.seq
 
 
+def tell_changes(before: Table, after: Table, act: Act) -> None:
+    """Tells the cases that read otherwise in ``after``, a history judged again; those that are gone rested on a record
+    that was wrong.
+    """
+    was = {case.told.case_id: case for case in (*before.cases.values(), *before.closed)}
+    now = {case.told.case_id: case for case in (*after.cases.values(), *after.closed)}
+    for case_id, case in now.items():
+        if case_id not in was or was[case_id] != case:
+            case.told.revision = act.seq
+            act.touch(case)
+    for case_id, case in was.items():
+        if case_id not in now:
+            gone = CaseMemory()
+            gone.CopyFrom(case)
+            gone.told.status, gone.told.revision = pb.CASE_STATUS_RECORD_ERROR, act.seq
+            act.touch(gone)
+
+
 def open_by_findings(table: Table, act: Act) -> list[CaseMemory]:
     """The cases that this event's findings open or join."""
     touched = []

@@ -34,13 +34,13 @@ class Game(Judge):
 
     def wants_history(self, event: Event) -> bool:
         """Whether ``apply`` needs the earlier events of the game: it corrects the record, or a waiting event does."""
-        if event.HasField("record_corrected"):
+        if _changes_history(event):
             return True
         if not self.orphans and not self.delivery.parked_count:
             return False
         waiting = [parked.value for source in self.delivery.sources.values() for parked in source.parked]
         waiting += [orphan.value for orphan in self.orphans]
-        return any(Event.FromString(value).HasField("record_corrected") for value in waiting)
+        return any(_changes_history(Event.FromString(value)) for value in waiting)
 
     def apply(self, event: Event, value: bytes, offset: int, past: Sequence[Past] = ()) -> list[Judged]:
         """Judges the next event of the log: ``value`` are its bytes, ``offset`` its place in the partition.
@@ -191,6 +191,13 @@ class Game(Judge):
             return
         out.append(self.judge(act, findings))
         self.delivery.judged(act, self.seq, parked.value, source, parked.number)
+
+
+def _changes_history(event: Event) -> bool:
+    """Whether the game is judged again by this: the record is corrected, or a ruling superseded."""
+    if event.HasField("record_corrected"):
+        return True
+    return bool(event.ruling_decided.supersedes) and not event.ruling_decided.from_here
 
 
 def _gap_finding(gap: tuple[int, int] | None) -> tuple[pb.Finding, ...]:

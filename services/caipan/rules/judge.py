@@ -18,18 +18,28 @@ from caipan.rules import (
     hands,
     moves,
     officials,
+    rulings,
     sealing,
     sessions,
     signing,
 )
 from caipan.rules.act import Act, Past
-from caipan.rules.corrections import LIVE, Correction, Overlay, apply_correction, revisions, why_not
+from caipan.rules.corrections import (
+    LIVE,
+    Correction,
+    Overlay,
+    apply_correction,
+    diverges_at,
+    revisions,
+    supersede,
+    why_not,
+)
 from caipan.rules.digest import first_head, next_head, state_digest
 from caipan.rules.gametime import APART, GameTime
 from caipan.rules.officials import why_not_seat
 from caipan.rules.opening import CannotOpenError, open_table
 from caipan.rules.points import SEATS
-from caipan.rules.rulings import ruling_decided, settle
+from caipan.rules.rulings import is_superseding, ruling_decided, settle
 from caipan.rules.table import Table, tell_changes
 from caipan.rules.verdicts import (
     EVENT_TYPES,
@@ -172,6 +182,9 @@ class Judge:
         ``clerical``: it comes from a correction, so that whoever reported the record does not matter.
         """
         kind, table = act.kind, self.table
+        if kind == "ruling_decided" and table is not None and is_superseding(act):
+            self._supersede(act, table)
+            return
         handler = _HANDLERS.get(kind)
         if handler is not None and table is not None:
             if act.event.by.role == ROLE_PLAYER and not clerical:
@@ -221,7 +234,7 @@ class Judge:
     def _correct(self, act: Act) -> None:
         """Judges the game again with the record made right, or says why not."""
         table, event, said = self.table, act.event, act.fact
-        if table is None or (self.overlay is not None and self.overlay.until != LIVE):
+        if table is None or self._is_again():
             return  # a history that is judged again has its corrections from the start
         if table.phase == pb.PHASE_FINAL:
             reason = f"the result is final and cannot be changed ({table.cite('16.4')})"
@@ -234,13 +247,51 @@ class Judge:
         corrections = apply_correction(self.corrections, act.event_id, said)
         _, before = self._judge_again(self.corrections, act)
         again, after = self._judge_again(corrections, act)
+        self._take_over(again, corrections, act, table)
+        act.tell(revised=revisions(before, after, self.seq + 1))
+
+    def _is_again(self) -> bool:
+        return self.overlay is not None and self.overlay.until != LIVE
+
+    def _take_over(self, again: Judge, corrections: list[Correction], act: Act, table: Table) -> None:
+        """The state in force is that of a history judged again; ``table`` was in force before."""
         arrangement = table.board.cells()
         self.corrections, self.overlay = corrections, Overlay(corrections)
-        self.table, self.clock = again.table, again.clock
-        act.tell(revised=revisions(before, after, self.seq + 1))
-        if self.table is not None:
-            tell_changes(self.table, arrangement, act)
-            self.take_state(self.table)
+        self.clock = again.clock
+        if again.table is not None:
+            tell_changes(again.table, arrangement, act)
+            docket.tell_changes(table, again.table, act)
+            self.take_state(again.table)
+
+    def _supersede(self, act: Act, table: Table) -> None:
+        """Judges the game again with this ruling in the place of the one that it names, or says why not (16.4)."""
+        if self._is_again():
+            return
+        reason = rulings.why_not_supersede(table, act)
+        if reason:
+            act.refuse(pb.STATUS_REFUSED, reason)
+            return
+        corrections = supersede(self.corrections, act.event)
+        first = corrections[-1].ref
+        _, before = self._judge_again(self.corrections, act)
+        was = before.get(first)
+        if was is None or was.event_type != EVENT_TYPES["ruling_decided"] or was.status != pb.STATUS_FOLDED:
+            act.refuse(pb.STATUS_REFUSED, f"supersedes: no ruling {act.fact.supersedes!r} is in force in this game")
+            return
+        again, after = self._judge_again(corrections, act)
+        now = after[first]
+        seq = diverges_at(before, after, was.seq) if now.status == pb.STATUS_FOLDED else 0
+        if seq:
+            act.refuse(
+                pb.STATUS_REFUSED,
+                f"what happened at {seq} no longer fits: set from_here and the position for the present",
+            )
+            act.tell(diverges_at=seq)
+        elif now.status != pb.STATUS_FOLDED:
+            act.refuse(now.status, now.reason)
+        else:
+            self._take_over(again, corrections, act, table)
+            act.tell(effects=now.effects, revised=revisions(before, after, self.seq + 1))
 
     def find_record(self, event_id: str, past: Sequence[Past]) -> Event | None:
         """The first event of this id among earlier ones."""
@@ -279,6 +330,10 @@ class Judge:
             self._handle(act)
         elif isinstance(instead, CorrectedFact):
             self._judge_corrected(instead, act, act)
+        elif isinstance(instead, Event):
+            act.event, act.kind, act.fact = instead, "ruling_decided", instead.ruling_decided
+            self._step(act)
+            self._handle(act)
         if overlay.until == LIVE:  # a record that waited while it was corrected: its one verdict tells all
             for correction_id, missed in overlay.inserted.get(act.event_id, ()):
                 extra = Act(act.event, correction_id, "", act.source, b"", act.offset)

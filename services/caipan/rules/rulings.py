@@ -19,10 +19,11 @@ from caipan.rules.table import Table
 from caipan.rules.table_memory import copy_table
 from caipan.v1 import outcome_pb2 as pb
 from caipan.v1.checkpoint_pb2 import CaseMemory
-from caipan.v1.common_pb2 import COLOR_UNSPECIFIED
+from caipan.v1.common_pb2 import COLOR_UNSPECIFIED, ROLE_CHIEF
 from caipan.v1.regulations_pb2 import WHEN_TO_INTERVENE_OFFENDER_ON_TURN
 from caipan.v1.rulings_pb2 import RESULT_KIND_B_WIN, RESULT_KIND_W_WIN, Effect, RulingDecided
 
+_BY_RULING = (pb.RESULT_HOW_RULING, pb.RESULT_HOW_TIME, pb.RESULT_HOW_FORFEIT)
 # What a person has to look at before anything follows (R56).
 _UNCERTAIN = (pb.FINDING_KIND_UNDECIDABLE_ORDER, pb.FINDING_KIND_BOUNDARY)
 _EVENT_LEVEL = {"sanction", "dismiss"}  # what may reach a final game, in the standings only (CN2002 16.4, 23.1)
@@ -48,8 +49,9 @@ class Decision(NamedTuple):
 def ruling_decided(table: Table, act: Act) -> Table:
     """The table after a ruling; the same one where it is refused."""
     try:
-        decision = decide(table, act)
-        ruled = enact(table, decision, act)
+        base = _reopened(table, act) if act.fact.supersedes and act.fact.from_here else table
+        decision = decide(base, act)
+        ruled = enact(base, decision, act)
     except RefusedError as error:
         act.refuse(error.status, str(error))
         return table
@@ -62,10 +64,15 @@ def ruling_decided(table: Table, act: Act) -> Table:
 def decide(table: Table, act: Act) -> Decision:
     """What a ruling decides, checked. Raises RefusedError, IncompleteError."""
     said: RulingDecided = act.fact
-    case = _case(table, act, said)
-    if said.HasField("case_revision") and said.case_id and case.told.revision > said.case_revision:
+    case = _superseded_case(table, act) if said.supersedes else _find_case(table, act, said)
+    if (
+        said.HasField("case_revision")
+        and said.case_id
+        and not said.supersedes
+        and case.told.revision > said.case_revision
+    ):
         raise RefusedError(
-            f"case_revision: case {said.case_id} has changed since, at {case.told.revision}; look at it again",
+            f"case_revision: case {case.told.case_id} has changed since, at {case.told.revision}; look at it again",
             pb.STATUS_STALE,
         )
     key, offer = _offer(table, case, said)
@@ -79,7 +86,44 @@ def decide(table: Table, act: Act) -> Decision:
     return Decision(case, clause, offer, effects)
 
 
-def _case(table: Table, act: Act, said: RulingDecided) -> CaseMemory:
+def _reopened(table: Table, act: Act) -> Table:
+    """A copy of the table without what the superseded ruling left in ledger and result; the board stays as it is.
+
+    Raises RefusedError.
+    """
+    if (why := why_not_supersede(table, act)) is not None:
+        raise RefusedError(why)
+    named, copy = act.fact.supersedes, copy_table(table)
+    case = next((case for case in copy.closed if case.told.decided_by == named), None)
+    if case is None:
+        raise RefusedError(f"supersedes: no ruling {named!r} is in force in this game")
+    copy.closed.remove(case)
+    copy.cases[case.told.case_id] = case
+    case.told.status = pb.CASE_STATUS_OPEN
+    ledger, result = copy.ledger, copy.result
+    ledger.penalties = [penalty for penalty in ledger.penalties if penalty.ruling != named]
+    by_ruling = result is not None and result.how in _BY_RULING and result.clause == case.told.clause
+    if by_ruling or (result is not None and result.how == pb.RESULT_HOW_WARNINGS and not _lost(copy)):
+        copy.result, copy.phase, copy.signed = None, pb.PHASE_PLAY, frozenset()
+        if len(copy.dead) == len(SEATS) and copy.dead[BLACK] == copy.dead[WHITE]:
+            count_board(copy)
+    return copy
+
+
+def is_superseding(act: Act) -> bool:
+    """Whether a ruling has the game judged again with it in the place of another; not once it is there."""
+    said: RulingDecided = act.fact
+    return bool(said.supersedes) and not said.from_here and act.event_id == act.event.event_id
+
+
+def why_not_supersede(table: Table, act: Act) -> str | None:
+    """Why a person may not supersede a ruling: that is the chief's, before the result is final (CN2002 16.4)."""
+    if table.phase == pb.PHASE_FINAL:
+        return f"the result is final and cannot be changed ({table.cite('16.4')})"
+    return decides_as(table, act.event.by, act.fact.role, ROLE_CHIEF)
+
+
+def _find_case(table: Table, act: Act, said: RulingDecided) -> CaseMemory:
     """The case that is decided; without one named, that of the same clause and side, or one of the arbiter's own."""
     if said.case_id:
         case = table.cases.get(said.case_id)
@@ -106,6 +150,18 @@ def _case(table: Table, act: Act, said: RulingDecided) -> CaseMemory:
     case.told.refs.extend(said.refs)
     case.told.opened_at_ms = act.at_ms
     return case
+
+
+def _superseded_case(table: Table, act: Act) -> CaseMemory:
+    """The case of a superseding ruling: the one reopened for it, or open where it stands in the place of another."""
+    said: RulingDecided = act.fact
+    for case in table.cases.values():
+        if said.case_id == case.told.case_id or (said.from_here and case.told.decided_by == said.supersedes):
+            return case
+    own = RulingDecided()
+    own.CopyFrom(said)
+    own.supersedes = ""
+    return _find_case(table, act, own)
 
 
 def _side(said: RulingDecided) -> Colour:
@@ -164,9 +220,9 @@ def enact(table: Table, decision: Decision, act: Act) -> Table:
         own = docket.open_case(ruled, act, case.told.side, 0, case.keys)
         own.told.refs.extend(ref for ref in case.told.refs if ref not in own.told.refs)
         case = own
-    Enactment(ruled, case, clause, act.event_id, act).apply(effects)
+    Enactment(ruled, case, clause, act.event.event_id, act).apply(effects)
     case.key, case.told.clause, case.told.option = clause.key, clause.id, offer.name
-    docket.close(ruled, case, pb.CASE_STATUS_DECIDED, act.event_id)
+    docket.close(ruled, case, pb.CASE_STATUS_DECIDED, act.event.event_id)
     act.touch(case)
     act.tell(effects=effects)
     _find_outside_moment(table, decision, act)
@@ -224,9 +280,7 @@ def _decide_fixed(table: Table, case: CaseMemory, act: Act) -> Table:
 
 def derive_loss(table: Table, act: Act) -> None:
     """The game is lost at the warning that the regulations name (CN2002 24.2); both at once is a case (R34)."""
-    limit = table.regulations.warnings_to_lose
-    lost = [side for side in SEATS if limit and table.ledger.adding_up(side) >= limit]
-    result = table.result
+    lost, result = _lost(table), table.result
     if not lost or table.phase == pb.PHASE_FINAL:
         return
     if result is not None and result.how not in (pb.RESULT_HOW_COUNT, pb.RESULT_HOW_UNSPECIFIED):
@@ -240,3 +294,9 @@ def derive_loss(table: Table, act: Act) -> None:
         return
     kind = RESULT_KIND_W_WIN if lost[0] == BLACK else RESULT_KIND_B_WIN
     table.set_result(pb.Result(kind=kind, how=pb.RESULT_HOW_WARNINGS, clause=clause), pb.PHASE_ENDED)
+
+
+def _lost(table: Table) -> list[Colour]:
+    """The sides whose warnings have reached the number that loses."""
+    limit = table.regulations.warnings_to_lose
+    return [side for side in SEATS if limit and table.ledger.adding_up(side) >= limit]

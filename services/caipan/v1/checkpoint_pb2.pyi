@@ -4,6 +4,7 @@ isort:skip_file
 """
 
 from caipan.v1 import common_pb2 as _common_pb2
+from caipan.v1 import event_pb2 as _event_pb2
 from caipan.v1 import facts_pb2 as _facts_pb2
 from caipan.v1 import outcome_pb2 as _outcome_pb2
 from caipan.v1 import regulations_pb2 as _regulations_pb2
@@ -212,18 +213,24 @@ class CorrectionMemory(_message.Message):
 
     EVENT_ID_FIELD_NUMBER: _builtins.int
     SAID_FIELD_NUMBER: _builtins.int
+    RULING_FIELD_NUMBER: _builtins.int
     event_id: _builtins.str
     @_builtins.property
     def said(self) -> _facts_pb2.RecordCorrected: ...
+    @_builtins.property
+    def ruling(self) -> _event_pb2.Event:
+        """A superseding ruling: its event, which names the ruling at whose place it stands."""
+
     def __init__(
         self,
         *,
         event_id: _builtins.str = ...,
         said: _facts_pb2.RecordCorrected | None = ...,
+        ruling: _event_pb2.Event | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["said", b"said"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["ruling", b"ruling", "said", b"said"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["event_id", b"event_id", "said", b"said"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["event_id", b"event_id", "ruling", b"ruling", "said", b"said"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
