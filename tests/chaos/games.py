@@ -1,4 +1,7 @@
-"""Real games as a hall sends them: stones from a board, presses from a clock, slips that the recorder corrects."""
+"""Real games as a hall sends them: stones from a board, presses from a clock, slips that are corrected.
+
+Now and then a player sets a second stone; it is claimed and ruled, and sometimes that ruling is superseded.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +15,17 @@ from support.events import START_MS
 
 from caipan.rules.game import Past
 from caipan.stamp import stamped
-from caipan.v1.common_pb2 import COLOR_BLACK, COLOR_WHITE, ROLE_RECORDER, Actor
+from caipan.v1.common_pb2 import COLOR_BLACK, COLOR_WHITE, ROLE_CHIEF, Actor
 from caipan.v1.event_pb2 import Event
-from caipan.v1.facts_pb2 import HAND_SAME, OBSERVED_PRESSES, RecordCorrected
+from caipan.v1.facts_pb2 import HAND_SAME, OBSERVED_PRESSES, ClaimRaised, RecordCorrected
 
-RECORDER = Actor(person="p-recorder", role=ROLE_RECORDER)
+CHIEF = Actor(person="p-chief", role=ROLE_CHIEF)  # reports everything, and rules
 
 _SLIP = 0.03  # of the stones
 _SLIP_SEEN_AFTER = 8  # acts at most
+_INCIDENT = 0.02  # of the stones
+_SECOND_THOUGHTS = 0.3
+_DOUBLE, _OPTIONS = "CN2002 17.2", ("VOID_AND_WARN", "DISMISS")
 
 
 @dataclass(frozen=True)
@@ -36,7 +42,7 @@ class Sent:
 
     def undisturbed(self) -> list[Past]:
         """The log of the game where nothing goes wrong."""
-        return [Past(stamped(event, RECORDER), offset) for offset, event in enumerate(self.events)]
+        return [Past(stamped(event, CHIEF), offset) for offset, event in enumerate(self.events)]
 
 
 def games(random: Random, moves: tuple[int, int], finished: bool = False) -> Iterator[Sent]:
@@ -70,6 +76,8 @@ class _Script:
             player = COLOR_BLACK if colour == "B" else COLOR_WHITE
             self._act(point, player, record.size)
             self._add("clock", 700, player).clock_pressed.hand = HAND_SAME
+            if self._random.random() < _INCIDENT:
+                self._incident(player, record.size)
             self._correct(len(self.events))
         self._correct(len(self.events) + _SLIP_SEEN_AFTER)
         if finished:
@@ -82,6 +90,7 @@ class _Script:
         opened.initial_white.extend(point for colour, point in record.set_up if colour == "W")
         opened.side_to_move = COLOR_BLACK if record.moves[0][0] == "B" else COLOR_WHITE
         opened.observed.append(OBSERVED_PRESSES)
+        opened.officials.add(person=CHIEF.person, role=CHIEF.role)
 
     def _act(self, point: str, player: Any, size: int) -> None:
         event = self._add("board", 20_000, player)
@@ -93,6 +102,23 @@ class _Script:
             event.stone_placed.point = f"{self._random.choice('ABCDEFGHJ')}{self._random.randint(1, size)}"
             seen = len(self.events) + self._random.randint(1, _SLIP_SEEN_AFTER)
             self._slips.append((seen, event.event_id, point))
+
+    def _incident(self, player: Any, size: int) -> None:
+        """A second stone in a row, the opponent's claim, a ruling; the chief may think better of it."""
+        point = f"{self._random.choice('ABCDEFGHJ')}{self._random.randint(1, size)}"
+        self._add("board", 500, player).stone_placed.point = point
+        claim = self._add("tablet", 3000, COLOR_BLACK + COLOR_WHITE - player).claim_raised
+        claim.kind, claim.clause, claim.against = ClaimRaised.KIND_COMPLAINT, _DOUBLE, player
+        first = self._rule(player, self._random.choice(_OPTIONS))
+        if self._random.random() < _SECOND_THOUGHTS:
+            self._rule(player, self._random.choice(_OPTIONS), supersedes=first)
+
+    def _rule(self, against: Any, option: str, supersedes: str = "") -> str:
+        event = self._add("tablet", 30_000)
+        ruling = event.ruling_decided
+        ruling.clause, ruling.option, ruling.role, ruling.against = _DOUBLE, option, CHIEF.role, against
+        ruling.reason, ruling.supersedes = "seen by the arbiter", supersedes
+        return event.event_id
 
     def _correct(self, until: int) -> None:
         """Corrects the slips that are seen by the event ``until``."""

@@ -30,7 +30,7 @@ from caipan.v1.intake_service_pb2_grpc import IntakeServiceStub
 from caipan.v1.operation_service_pb2_grpc import OperationServiceStub
 from caipan.v1.outcome_pb2 import STATUS_PARKED, Outcome
 
-from .games import RECORDER, Sent
+from .games import CHIEF, Sent
 
 CALL_S = 30.0  # only so that a test which would wait for ever ends
 _PAUSE_S = 0.02
@@ -64,7 +64,7 @@ class Seen:
 
 
 class Client:
-    """Connections with the rights of a recorder: to a service, or to a gateway and, ``reading``, to a query."""
+    """Connections with the rights of a ``role``: to a service, or to a gateway and, ``reading``, to a query."""
 
     patience_s = CALL_S  # of an append
 
@@ -76,10 +76,11 @@ class Client:
         random: Random,
         *,
         reading: str = "",
-        person: str = RECORDER.person,
+        person: str = CHIEF.person,
+        role: str = "CHIEF",
     ) -> None:
         key = load_private_key(generate_keys(data).private)
-        token = make_token(key, person, ["RECORDER"], ["*"], ["*"], 3600)
+        token = make_token(key, person, [role], ["*"], ["*"], 3600)
         self._metadata = [("authorization", f"Bearer {token}")]
         self._seen = seen
         self._random = random

@@ -12,6 +12,7 @@ from caipan.eventlog import EventLog, Record
 from caipan.eventlog.embedded import EmbeddedLog
 from caipan.eventlog.kafka import KafkaLog, KafkaSettings
 from caipan.rules.game import Past
+from caipan.v1.event_pb2 import EVENT_TYPE_RULING_DECIDED
 from caipan.v1.game_service_pb2 import GetGameRequest, ListOutcomesRequest
 from caipan.v1.operation_service_pb2 import GetStatusRequest
 from caipan.v1.outcome_pb2 import STATUS_FOLDED, Outcome
@@ -116,7 +117,8 @@ def chains_of(records: Iterable[Record]) -> Chains:
         outcome = Outcome.FromString(record.value)
         seq, game_id = outcome.verdict.seq, outcome.verdict.game_id
         if seq:
-            assert outcome.verdict.status == STATUS_FOLDED
+            ruled = outcome.verdict.event_type == EVENT_TYPE_RULING_DECIDED  # which may be refused
+            assert ruled or outcome.verdict.status == STATUS_FOLDED
             assert links[game_id].setdefault(seq, link_of(outcome)) == link_of(outcome)
     return {game_id: list(by_seq.values()) for game_id, by_seq in links.items()}
 

@@ -25,7 +25,7 @@ from caipan.v1.game_service_pb2 import GetGameRequest
 from caipan.v1.intake_service_pb2 import WAIT_LOG, WAIT_VERDICT
 from caipan.v1.operation_service_pb2 import GetStatusRequest
 
-from .games import RECORDER, Sent, games
+from .games import CHIEF, Sent, games
 from .hall import spread
 from .load import CALL_S, Client, Load, Seen, told
 from .proof import assert_nothing_lost, assert_served, assert_watched_once_in_order
@@ -147,7 +147,7 @@ async def in_its_time(back: asyncio.Event) -> None:
 async def stream(board: Device, client: Client, folder: Path) -> None:
     """A board on the stream of a gateway, as long as it has events."""
     key = load_private_key(generate_keys(folder).private)
-    await board.run(client.intake, bearer=make_token(key, RECORDER.person, ["RECORDER"], ["*"], ["*"], 3600))
+    await board.run(client.intake, bearer=make_token(key, CHIEF.person, ["CHIEF"], ["*"], ["*"], 3600))
 
 
 def take_in(seen: Seen, game: Sent, board: Device) -> None:

@@ -47,7 +47,7 @@ async def test_the_real_games_sent_by_several_clients_at_once_have_the_heads_the
     with Fleet(log, tmp_path) as fleet:
         fleet.start("gateway", "gateway", "referee", "referee", "query", "query")
         async with AsyncExitStack() as opened:
-            connect = spread(fleet, person=RECORDER.person)
+            connect = spread(fleet, person=RECORDER.person, role="RECORDER")
             senders = [await opened.enter_async_context(connect(seen, random)) for _ in range(SENDERS)]
             replicas = [Seen() for _ in fleet.running("query")]
             watchers = [await opened.enter_async_context(connect(each, random)) for each in replicas]

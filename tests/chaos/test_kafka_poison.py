@@ -29,7 +29,7 @@ from caipan.v1.event_pb2 import Event
 from caipan.v1.game_service_pb2 import GetGameRequest
 from caipan.v1.outcome_pb2 import STATUS_FOLDED, STATUS_QUARANTINED, Outcome
 
-from .games import RECORDER, Sent, games
+from .games import CHIEF, Sent, games
 from .load import CALL_S, Client, Place, Seen
 from .proof import Link, folded, link_of, place, records_of
 
@@ -64,17 +64,13 @@ def poisons(game: Sent, home: int) -> list[Poison]:
         Poison(
             key, unknown.SerializeToString() + UNKNOWN_TYPE, home, "the type of the event is not known", of_game=True
         ),
-        Poison(
-            key, stamped(elsewhere, RECORDER), home, f"the game 'elsewhere', its key '{game.game_id}'", of_game=True
-        ),
+        Poison(key, stamped(elsewhere, CHIEF), home, f"the game 'elsewhere', its key '{game.game_id}'", of_game=True),
         Poison(key, None, home, f"the game '', its key '{game.game_id}'", of_game=True),
         Poison(key, b"x" * 1_500_000, home, "1500000 bytes, an event at most 1000000"),
-        Poison(None, stamped(stone, RECORDER), home, "no key"),
-        Poison(b"", stamped(stone, RECORDER), home, "no key"),
-        Poison(b"\xff\xfe", stamped(stone, RECORDER), home, "no text in UTF-8"),
-        Poison(
-            key, stamped(stone, RECORDER), 1 - home, f"belongs to partition {home}, the record stands in {1 - home}"
-        ),
+        Poison(None, stamped(stone, CHIEF), home, "no key"),
+        Poison(b"", stamped(stone, CHIEF), home, "no key"),
+        Poison(b"\xff\xfe", stamped(stone, CHIEF), home, "no text in UTF-8"),
+        Poison(key, stamped(stone, CHIEF), 1 - home, f"belongs to partition {home}, the record stands in {1 - home}"),
     ]
 
 
