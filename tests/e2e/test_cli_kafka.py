@@ -108,15 +108,18 @@ def test_topics_are_created_once_and_verified(kafka: KafkaSettings) -> None:
     assert objects(caipan("topics", "create", "--json", **at(kafka)).stdout) == [{"created": []}]
     assert caipan("topics", "create", **at(kafka)).stdout == "all topics are there, and as they must be\n"
     told = objects(caipan("topics", "verify", "--json", **at(kafka)).stdout)
-    assert {topic["name"] for topic in told} == set(TOPICS)
+    assert {topic["name"] for topic in told} == names
     assert {(topic["partitions"], topic["replication"], tuple(topic["wrong"])) for topic in told} == {(12, 1, ())}
-    assert all(topic["settings"]["retention.ms"] == "-1" for topic in told if topic["name"] == "game-events")
+    assert all(
+        topic["settings"]["retention.ms"] == "-1" for topic in told if topic["name"] == kafka.topic("game-events")
+    )
 
 
 def test_a_person_sees_a_table_of_the_topics(topics: KafkaSettings) -> None:
     lines = caipan("topics", "verify", **at(topics)).stdout.splitlines()
-    rows = {words[0]: words[1:4] for words in map(str.split, lines) if words[0] in TOPICS}
-    assert rows == {name: [str(PARTITIONS), "1", "ok"] for name in TOPICS}
+    names = {topics.topic(name) for name in TOPICS}
+    rows = {words[0]: words[1:4] for words in map(str.split, lines) if words[0] in names}
+    assert rows == {name: [str(PARTITIONS), "1", "ok"] for name in names}
     assert "retention.ms=-1" in caipan("topics", "verify", **at(topics)).stdout
 
 
@@ -125,8 +128,9 @@ def test_what_is_wrong_with_the_topics_is_a_line_each_and_changed_by_nobody(topi
         wrong = {"retention.ms": "1000", "cleanup.policy": "compact"}
         admin.alter_configs([ConfigResource(ConfigResourceType.TOPIC, topics.topic("game-events"), wrong)])
         admin.delete_topics([topics.topic("people")])
-        said = ["game-events: retention.ms is 1000, must be -1", "game-events: cleanup.policy is compact, must be"]
-        missing = f"people: there is no topic {topics.topic('people')!r}; create it: caipan topics create"
+        name = topics.topic("game-events")
+        said = [f"{name}: retention.ms is 1000, must be -1", f"{name}: cleanup.policy is compact, must be"]
+        missing = f"{topics.topic('people')}: there is no such topic; create it: caipan topics create"
         for command in (
             ["topics", "verify"],
             ["gateway", "--token-keys", data / "token-keys.pub.pem", "--listen", "127.0.0.1:0"],
@@ -141,10 +145,28 @@ def test_what_is_wrong_with_the_topics_is_a_line_each_and_changed_by_nobody(topi
 
 def test_another_partition_count_is_an_error(topics: KafkaSettings) -> None:
     done = caipan("topics", "create", "--partitions", PARTITIONS + 1, ok=1, **at(topics))
-    assert "game-events: it has 3 partitions, not 4, and the count never changes" in done.stderr
+    assert f"{topics.topic('game-events')}: it has 3 partitions, not 4, and the count never changes" in done.stderr
+
+
+def test_the_one_topic_with_another_partition_count_is_blamed(topics: KafkaSettings) -> None:
+    odd = topics.topic("people")
+    with closing(KafkaAdminClient(bootstrap_servers=topics.bootstrap)) as admin:
+        admin.create_partitions({odd: PARTITIONS + 2})
+    done = caipan("topics", "verify", ok=1, **at(topics))
+    assert done.stderr == f"caipan: {odd}: it has 5 partitions, most have 3; all must have as many\n"
 
 
 # services
+
+
+def test_a_query_on_the_folder_of_another_is_refused_and_harms_nobody(topics: KafkaSettings, data: Path) -> None:
+    events = events_of("kept", data)
+    with gateway(topics, data) as way_in, On(topics, "referee"), query(topics, data / "one") as reader:
+        caipan("send", "-", "--address", way_in.address, "--data", data, text=events)
+        refused = caipan("query", "--data", data / "one", "--listen", "127.0.0.1:0", ok=1, **at(topics))
+        assert f"process {reader.pid} keeps this read model already; name another folder" in refused.stderr
+        assert "name the right one with --address" in caipan("status", "--address", way_in.address, ok=1).stderr
+        assert "kept" in caipan("show", "kept", "--address", reader.address).stdout
 
 
 def test_one_of_each_judges_a_game_to_the_head_it_has_offline(topics: KafkaSettings, data: Path) -> None:

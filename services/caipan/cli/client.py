@@ -133,6 +133,11 @@ class Service:
             )
         if code is grpc.StatusCode.DEADLINE_EXCEEDED:
             return CommandError(f"{self.address}: no answer within {_CALL_S:g} s; try again")
+        if code is grpc.StatusCode.UNIMPLEMENTED:
+            return CommandError(
+                f"{self.address}: another kind of service; what writes goes to a gateway, what reads to a query: "
+                "name the right one with --address"
+            )
         return CommandError(f"{self.address}: {code.name}: {error.details()}")
 
 

@@ -7,10 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import structlog
+
 from caipan.eventlog.errors import LogUnavailable
 from caipan.eventlog.port import EventLog, Record
 
 _READ = 1000  # records read at once
+
+
+logger = structlog.get_logger()
 
 
 class DeliveryGuard:
@@ -42,6 +47,8 @@ class DeliveryGuard:
                 if not due:
                     due = await self.read_until(record.offset)
                     self.refilled += len(due)
+                    place = {"topic": self._topic, "partition": self._partition, "offset": expected}
+                    logger.warning("refilled", records=len(due), **place)
                 break
         return due
 

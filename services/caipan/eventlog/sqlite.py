@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import fcntl
-import os
 import sqlite3
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +15,7 @@ from sqlite3 import Connection
 from typing import IO, Any, Self, TypeVar
 
 from caipan.eventlog.errors import LogError, LogFull, LogUnavailable, WrongLog
+from caipan.only_writer import HeldError, hold
 
 DEFAULT_PARTITIONS = 4
 
@@ -161,26 +160,14 @@ def _commit(works: list[Callable[[Connection], Any]], connection: Connection) ->
 
 
 def lock_writer(path: Path) -> IO[str]:
-    """Makes this process the file's only writer until what is returned is closed; the system does that on a kill."""
+    """Makes this process the file's only writer until what is returned is closed."""
     with _translated(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        lock = open(f"{path}.lock", "a+", encoding="ascii")  # noqa: SIM115 - held while the log is open
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            lock.truncate(0)
-            lock.write(str(os.getpid()))
-            lock.flush()
-        except BlockingIOError:
-            lock.seek(0)
-            holder = lock.read()
-            lock.close()
+            return hold(path)
+        except HeldError as error:
             raise LogUnavailable(
-                f"{path}: process {holder} writes to this log already; stop it, or choose another file"
+                f"{path}: process {error.holder} writes to this log already; stop it, or choose another file"
             ) from None
-        except OSError:
-            lock.close()
-            raise
-        return lock
 
 
 def prepare_writer(path: Path, wanted_partitions: int | None, connection: Connection) -> None:

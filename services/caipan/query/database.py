@@ -8,12 +8,13 @@ import sqlite3
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import IO, Any, Self, TypeVar
 
 import structlog
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import SQLAlchemyError
 
+from caipan.only_writer import HeldError, hold
 from caipan.query import schema
 
 _READERS = 4
@@ -35,7 +36,8 @@ class Database:
         file = Path(database).absolute()
         self._url = make_url(str(database)) if is_url else URL.create("sqlite", database=str(file))
         self._name = self._url.render_as_string() if is_url else str(file)
-        self._folder = None if is_url else file.parent
+        self._file = None if is_url else file
+        self._lock: IO[str] | None = None
         self._engine: Engine
         self._writer: ThreadPoolExecutor
         self._readers: ThreadPoolExecutor
@@ -77,6 +79,11 @@ class Database:
     async def _on(self, threads: ThreadPoolExecutor, work: Callable[[], T]) -> T:
         try:
             return await asyncio.get_running_loop().run_in_executor(threads, work)
+        except HeldError as held:
+            reason = (
+                f"process {held.holder} keeps this read model already; name another folder, or a database, "
+                "for each query (--data, --database)"
+            )
         except schema.ForeignDatabase:
             reason = "this is no read model of caipan; choose another name"
         except (SQLAlchemyError, OSError) as error:
@@ -84,8 +91,8 @@ class Database:
         raise ReadModelError(f"{self._name}: {reason}")
 
     def _open(self) -> None:
-        if self._folder is not None:
-            self._folder.mkdir(parents=True, exist_ok=True)
+        if self._file is not None:
+            self._lock = hold(self._file)
         self._engine = create_engine(self._url, pool_size=_READERS + 1)
         with self._engine.connect() as connection:  # looks before anything is changed
             found = schema.found_version(connection)
@@ -103,6 +110,8 @@ class Database:
         self._writer.shutdown()
         if hasattr(self, "_engine"):
             self._engine.dispose()
+        if self._lock is not None:
+            self._lock.close()
 
 
 def _why(error: BaseException) -> str:

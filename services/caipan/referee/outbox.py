@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import asyncio
 
+import structlog
+
 from caipan.eventlog import EventLog, NewRecord, Record
 from caipan.referee.records import OUTCOMES, QUARANTINE, quarantined
+
+logger = structlog.get_logger()
 
 
 class Outbox:
@@ -29,6 +33,7 @@ class Outbox:
         self._outcomes.append(NewRecord(key, value, partition=self._partition))
 
     def add_quarantined(self, record: Record, reason: str) -> None:
+        logger.warning("quarantined", partition=self._partition, offset=record.offset, reason=reason)
         self._quarantined.append(quarantined(record, reason))
 
     async def flush(self) -> None:

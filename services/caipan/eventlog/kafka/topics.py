@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
@@ -41,7 +42,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """A topic as it is on the cluster, by its bare name; `wrong` says what must be otherwise, one line each."""
+    """A topic as it is on the cluster, by its name there; `wrong` says what must be otherwise, one line each."""
 
     name: str
     partitions: int
@@ -93,8 +94,7 @@ async def describe_topics(settings: KafkaSettings) -> list[Topic]:
 
     def describe(admin: KafkaAdminClient) -> list[Topic]:
         found = _found(admin, settings)
-        topics = [found.get(name) or Topic(name, 0, 0, {}, (_missing(settings, name),)) for name in TOPICS]
-        return _with_equal_partitions(topics)
+        return _with_equal_partitions(found.get(name) or _missing(settings, name) for name in TOPICS)
 
     return await _administered(settings, "looking at the topics", describe)
 
@@ -134,21 +134,22 @@ def _found(admin: KafkaAdminClient, settings: KafkaSettings) -> dict[str, Topic]
     resources = [ConfigResource(ConfigResourceType.TOPIC, name) for name in names]
     described = admin.describe_configs(resources, config_filter="all")["topic"]
     return {
-        names[each["name"]]: _topic(names[each["name"]], each["partitions"], described[each["name"]])
+        names[each["name"]]: _topic(TOPICS[names[each["name"]]], each, described[each["name"]])
         for each in admin.describe_topics(list(names))
     }
 
 
-def _topic(name: str, partitions: list[dict[str, Any]], described: Mapping[str, Any]) -> Topic:
+def _topic(spec: TopicSpec, found: Mapping[str, Any], described: Mapping[str, Any]) -> Topic:
+    partitions: list[dict[str, Any]] = found["partitions"]
     replication = min(len(partition["replica_nodes"]) for partition in partitions)
-    wanted = wanted_settings(TOPICS[name], replication)
+    wanted = wanted_settings(spec, replication)
     settings = {setting: str(described[setting]["value"]) for setting in wanted}
     wrong = [
         f"{setting} is {settings[setting]}, must be {value}: set it with kafka-configs --alter, or make new topics"
         for setting, value in wanted.items()
         if not _serves(setting, settings[setting], value)
     ]
-    return Topic(name, len(partitions), replication, settings, tuple(wrong))
+    return Topic(found["name"], len(partitions), replication, settings, tuple(wrong))
 
 
 def _serves(setting: str, found: str, wanted: str) -> bool:
@@ -164,7 +165,8 @@ def _serves(setting: str, found: str, wanted: str) -> bool:
 
 def _with_equal_partitions(topics: Iterable[Topic]) -> list[Topic]:
     topics = list(topics)
-    count = max(topic.partitions for topic in topics)
+    counts = Counter(topic.partitions for topic in topics if topic.partitions)
+    count = max(counts, key=lambda each: (counts[each], each), default=0)  # that of the most
     return [
         topic
         if topic.partitions in (0, count)
@@ -173,14 +175,15 @@ def _with_equal_partitions(topics: Iterable[Topic]) -> list[Topic]:
             topic.partitions,
             topic.replication,
             topic.settings,
-            (*topic.wrong, f"it has {topic.partitions} partitions, others have {count}; all must have as many"),
+            (*topic.wrong, f"it has {topic.partitions} partitions, most have {count}; all must have as many"),
         )
         for topic in topics
     ]
 
 
-def _missing(settings: KafkaSettings, name: str) -> str:
-    return f"there is no topic {settings.topic(name)!r}; create it: caipan topics create --log {settings.name}"
+def _missing(settings: KafkaSettings, name: str) -> Topic:
+    wrong = f"there is no such topic; create it: caipan topics create --log {settings.name}"
+    return Topic(settings.topic(name), 0, 0, {}, (wrong,))
 
 
 def _wrong(settings: KafkaSettings, lines: list[str]) -> WrongLog:
