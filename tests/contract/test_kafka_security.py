@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import datetime
 import logging
+import os
 from collections.abc import Iterator
 from ipaddress import ip_address
 from pathlib import Path
@@ -14,6 +15,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.x509.oid import NameOID
+from support.command import Running, caipan, objects
 from support.kafka import Broker
 from support.kafka.broker import free_port
 
@@ -102,3 +104,20 @@ async def test_every_client_gets_in_over_tls_with_the_password_and_none_without(
     for text in (str(refused.value), str(untrusted.value), caplog.text):
         assert PASSWORD not in text
         assert PASSWORD[::-1] not in text
+
+
+@pytest.mark.kafka
+def test_a_game_is_judged_by_a_worker_that_comes_in_over_tls_with_the_password(secured: str, tmp_path: Path) -> None:
+    variables = {name: value for name, value in os.environ.items() if name.startswith("CAIPAN_KAFKA_")}
+    record = tmp_path / "game.sgf"
+    record.write_text("(;SZ[9];B[ee];W[cc];B[gg])", "utf-8")
+    events = caipan("sgf2events", record, "--game-id", "secret").stdout
+    caipan("topics", "create", "--log", secured, "--partitions", 2, **variables)
+    listening = ("--listen", "127.0.0.1:0", "--data", tmp_path / "data", "--json")
+    with Running("up", "--log", secured, *listening, **variables) as service:
+        address = service.object()["address"]
+        sent = caipan("send", "-", "--json", "--address", address, "--data", tmp_path / "data", text=events).stdout
+        assert [told["outcome"]["verdict"]["seq"] for told in objects(sent)] == ["1", "2", "3", "4"]
+        code, errors = service.end()
+    assert code == 0
+    assert PASSWORD not in errors
