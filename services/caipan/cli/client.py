@@ -160,7 +160,9 @@ def token_for(token: str | None, data: Path, actor: Actor = RECORDER) -> str:
     if token is not None and not token.strip():
         raise CommandError("the token is empty: give one, or leave --token and CAIPAN_TOKEN out")
     if token is not None:
-        return token
+        if not re.fullmatch(r"[!-~]+", token.strip()):
+            raise CommandError("the token has characters that no token has: give all of one line, as it was made")
+        return token.strip()
     key = data / PRIVATE_KEY_FILE
     if not key.exists():
         raise CommandError(
