@@ -95,7 +95,8 @@ def _case(table: Table, act: Act, said: RulingDecided) -> CaseMemory:
     side = _side(said)
     keys = {clause.key for clause in clauses}
     for decided in table.closed:
-        if said.refs and decided.key in keys and decided.told.side == side and {*said.refs} & {*decided.told.refs}:
+        is_same = decided.key and decided.told.side == side and {*said.refs} & {*decided.told.refs}
+        if is_same and keys & {*decided.keys}:
             raise RefusedError(f"refs: that act was decided by ruling {decided.told.decided_by!r}: one act, one ruling")
     for case in table.cases.values():
         if case.told.side == side and keys & {*case.keys} and (not said.refs or {*said.refs} & {*case.told.refs}):
