@@ -1,4 +1,4 @@
-"""Incidents of real games, of software and of event streams, as scripts that are played and say what must come of them."""
+"""Incidents of real games, software and event streams: scripts that are played and say what must come of them."""
 
 import pytest
 

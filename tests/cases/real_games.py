@@ -1,12 +1,11 @@
 """Incidents of real games, played by CN2002: what is seen opens a case, the ledger stays, then somebody rules.
 
-Where the record of an incident names a penalty at once, the script first shows that nothing follows without a ruling. The
-positions are made up so that each can be played.
+Where the record of an incident names a penalty at once, the script first shows that nothing follows without a ruling.
+The positions are made up so that each can be played.
 """
 
 from __future__ import annotations
 
-from cases.positions import position
 from support.boards import play_on_wall
 from support.events import actor, t
 from support.play import Play, refereed
@@ -14,6 +13,7 @@ from support.play import Play, refereed
 from caipan.v1 import facts_pb2 as facts
 from caipan.v1 import rulings_pb2 as rl
 from caipan.v1.regulations_pb2 import REPETITION_POLICY_DRAW, REPETITION_POLICY_NO_RESULT, Regulations
+from cases.positions import position
 
 
 def area_of(play: Play) -> tuple[int, int, int]:
@@ -172,7 +172,8 @@ def r13_a_proposal_off_turn_cannot_be_accepted_one_on_turn_can() -> Play:
 
 
 def r15_a_stone_on_a_point_without_liberties() -> Play:
-    """Kisung 2003: the stone meant for a ko came to lie beside it, without a liberty. By 19 void, turn lost, no warning."""
+    """Kisung 2003: the stone meant for a ko came to lie beside it, without a liberty. By 19 void, turn lost, no
+    warning."""
     corner = {"size": 9, "white": ["H9", "G8", "J8", "H7"], "black": ["C3", "D3", "E3"], "to_move": "B"}
     play = refereed(**corner, observed=["PRESSES"]).stone("B", "H8", at=t("0:05"))
     assert play.found == ["CN2002 19 FORBIDDEN_POINT"]
@@ -285,7 +286,7 @@ def r29_where_only_the_end_is_disputed_the_refuser_plays() -> Play:
 
 
 def r31_a_move_found_after_both_have_said_it_is_over() -> Play:
-    """Ryusei 2022: both had overlooked that a corner could live; the result stands (21.3), open points are shared (21.2)."""
+    """Ryusei 2022: both had overlooked that a corner could live; the result stands (21.3), open points are shared."""
     play = refereed(**position("DAME", to_move="W")).propose_end("W", at=t("0:01")).answer_end("B", at=t("0:02"))
     assert play.phase == "DEAD_STONES"
     play.stone("W", "H9", at=t("0:30"))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from cases.positions import position
-from cases.real_games import area_of
 from support.boards import wall
 from support.play import Play, refereed
 
 from caipan.v1 import facts_pb2 as facts
 from caipan.v1 import rulings_pb2 as rl
+from cases.positions import position
+from cases.real_games import area_of
 
 ONE_BACK = "B A3, W A5, B A4, W pass, B A3"
 
@@ -37,8 +37,8 @@ def s02_under_simple_it_is_reported_and_stands() -> Play:
 
 
 def s04_nothing_but_the_players_and_the_arbiter_finalises_a_result() -> Play:
-    """A server marked dead stones by itself and closed the game within seconds. By 8, 13.2 and 16.4 nobody but the players
-    and the arbiter can."""
+    """A server marked dead stones by itself and closed the game within seconds. By 8, 13.2 and 16.4 nobody but the
+    players and the arbiter can."""
     play = refereed(**position("DEAD")).moves("B pass, W pass")
     assert (play.phase, play.verdict.HasField("result")) == ("DEAD_STONES", False)
     play.say(facts.SourceSynced(offset_ms=1), at=24 * 3_600_000)

@@ -16,8 +16,8 @@ def warned() -> Play:
 
 
 def e01_records_that_are_handled_again_after_any_prefix_count_once() -> Play:
-    """A worker had handled three messages without committing; the next one handled them again. A warning counted twice is a
-    lost game (24.2)."""
+    """A worker had handled three messages without committing; the next one handled them again. A warning counted twice
+    is a lost game (24.2)."""
     whole = warned()
     for handled in range(1, len(whole.log) + 1):
         play = warned()

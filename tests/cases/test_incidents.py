@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from cases import real_games, software, streams
 from support.play import Play
+
+from cases import real_games, software, streams
 
 INCIDENTS = [*real_games.INCIDENTS, *software.INCIDENTS, *streams.INCIDENTS]
 
