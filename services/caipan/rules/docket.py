@@ -230,6 +230,23 @@ def candidate(table: Table, case: CaseMemory, key: str) -> pb.Candidate:
     return pb.Candidate(clause=edition.clauses[key].id, key=key, options=options)
 
 
+def tell_corrected(before: Table, after: Table, act: Act) -> None:
+    """What a correction of the record did to the cases: one that rested on the slip alone is told as RECORD_ERROR (rules
+    0.6), an open one has a new revision where it, or what it is about, reads otherwise now."""
+    was = {case.told.case_id: case for case in (*before.closed, *before.cases.values())}
+    stay = {case.told.case_id for case in (*after.closed, *after.cases.values())}
+    for case_id, case in was.items():
+        if case_id not in stay:
+            gone = CaseMemory(told=case.told)
+            gone.told.status, gone.told.revision = pb.CASE_STATUS_RECORD_ERROR, act.seq
+            act.touch(gone)
+    is_other = standing(before) != standing(after)
+    for case_id, case in after.cases.items():
+        if is_other or case != was.get(case_id):
+            case.told.revision = act.seq
+            act.touch(case)
+
+
 def close(table: Table, case: CaseMemory, status: pb.CaseStatus.ValueType, decided_by: str = "") -> None:
     """The case is open no longer."""
     case.told.status = status

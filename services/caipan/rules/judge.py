@@ -231,6 +231,7 @@ class Judge:
         if reason:
             act.refuse(pb.STATUS_REFUSED, reason)
             return
+        act.seq = self.seq + 1
         corrections = apply_correction(self.corrections, act.event_id, said)
         _, before = self._judge_again(self.corrections, act)
         again, after = self._judge_again(corrections, act)
@@ -240,6 +241,7 @@ class Judge:
         act.tell(revised=revisions(before, after, self.seq + 1))
         if self.table is not None:
             tell_changes(self.table, arrangement, act)
+            docket.tell_corrected(table, self.table, act)
             self.take_state(self.table)
 
     def find_record(self, event_id: str, past: Sequence[Past]) -> Event | None:

@@ -186,8 +186,10 @@ def _find_outside_moment(table: Table, decision: Decision, act: Act) -> None:
 
 def settle_by_agreement(table: Table, case: CaseMemory, clause: Clause, act: Act) -> Table:
     """What the players agreed to, where the clause asks for no more (CN2002 17.3); the same table if it cannot be."""
-    facts = docket.holding(table, case, clause)
-    offer = next(offer for offer in clause.listed(facts, table.regulations) if not offer.option.dismisses)
+    rulings = [offer for offer in docket.listed(table, case, clause.key) if not offer.option.dismisses]
+    if not rulings:
+        return table
+    offer = rulings[0]
     try:
         return enact(table, Decision(case, clause, offer, effects_of(table, case, offer.option, ())), act)
     except (CannotApplyError, IncompleteError):
