@@ -231,8 +231,8 @@ def candidate(table: Table, case: CaseMemory, key: str) -> pb.Candidate:
 
 
 def tell_corrected(before: Table, after: Table, act: Act) -> None:
-    """What a correction of the record did to the cases: one that rested on the slip alone is told as RECORD_ERROR (rules
-    0.6), an open one has a new revision where it, or what it is about, reads otherwise now."""
+    """What a correction of the record did to the cases: one that rested on the slip alone is told as RECORD_ERROR
+    (rules 0.6), an open one has a new revision where it, or what it is about, reads otherwise now."""
     was = {case.told.case_id: case for case in (*before.closed, *before.cases.values())}
     stay = {case.told.case_id for case in (*after.closed, *after.cases.values())}
     for case_id, case in was.items():

@@ -1,4 +1,4 @@
-"""What holds for every game with disputes: refused rulings, penalties, restarts, corrections, conservation of stones."""
+"""What holds for every game with disputes: refused rulings, penalties, restarts, corrections, stones."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 from support.disputes import ARBITER, CHIEF, OFFICIALS, Step, disputes, take
+from support.events import field_of
 from support.play import Play
 from support.streams import SIZE, make_message, seeds
 
@@ -150,11 +151,7 @@ def ruled(play: Play, clause: str) -> list[str]:
 
 def slips(steps: list[Step]) -> list[int]:
     """Which steps may be retracted: observations."""
-    return [number for number, step in enumerate(steps) if _name(step.fact) in CORRECTABLE]
-
-
-def _name(fact: Any) -> str:
-    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in type(fact).__name__).lstrip("_")
+    return [number for number, step in enumerate(steps) if field_of(step.fact) in CORRECTABLE]
 
 
 def as_it_reads(play: Play) -> dict[str, Verdict]:
@@ -182,7 +179,7 @@ def as_it_reads(play: Play) -> dict[str, Verdict]:
 
 @given(disputes(), st.data())
 def test_a_retracted_record_leaves_the_history_without_it(dispute: Dispute, data: st.DataObject) -> None:
-    how, steps = dispute
+    _, steps = dispute
     may = slips(steps)
     if not may:
         return
