@@ -305,6 +305,10 @@ class Play:
     def reason(self) -> str:
         return self.verdict.reason
 
+    def log_ids(self) -> list[str]:
+        """The ids of the events so far."""
+        return [Event.FromString(record.value).event_id for record in self.log]
+
     @property
     def turn(self) -> str:
         return LETTERS[self.verdict.turn]

@@ -56,21 +56,21 @@ def settle(table: Table, act: Act, before: tuple[Any, ...] | None) -> None:
 
 
 def tell_changes(before: Table, after: Table, act: Act) -> None:
-    """Tells the cases that read otherwise in ``after``, a history judged again; those that are gone rested on a record
-    that was wrong.
+    """What became of the cases in ``after``, a history judged again: those that read otherwise, and the open ones where
+    what they are about does; one that is gone rested on a slip of the record alone (rules 0.6).
     """
-    was = {case.told.case_id: case for case in (*before.cases.values(), *before.closed)}
-    now = {case.told.case_id: case for case in (*after.cases.values(), *after.closed)}
-    for case_id, case in now.items():
-        if case_id not in was or was[case_id] != case:
-            case.told.revision = act.seq
-            act.touch(case)
+    was = {case.told.case_id: case for case in (*before.closed, *before.cases.values())}
+    now = {case.told.case_id: case for case in (*after.closed, *after.cases.values())}
+    is_other = standing(before) != standing(after)
     for case_id, case in was.items():
         if case_id not in now:
-            gone = CaseMemory()
-            gone.CopyFrom(case)
+            gone = CaseMemory(told=case.told)
             gone.told.status, gone.told.revision = pb.CASE_STATUS_RECORD_ERROR, act.seq
             act.touch(gone)
+    for case_id, case in now.items():
+        if case != was.get(case_id) or (is_other and case_id in after.cases):
+            case.told.revision = act.seq
+            act.touch(case)
 
 
 def open_by_findings(table: Table, act: Act) -> list[CaseMemory]:

@@ -12,7 +12,7 @@ from caipan.rules.act import Act
 from caipan.rules.board import Board
 from caipan.rules.clauses import Clause
 from caipan.rules.history import PASS
-from caipan.rules.points import BLACK, WHITE, Colour, other
+from caipan.rules.points import BLACK, SEATS, WHITE, Colour, other
 from caipan.rules.table import Table
 from caipan.v1 import outcome_pb2 as pb
 from caipan.v1 import rulings_pb2 as rl
@@ -38,8 +38,14 @@ class Enactment:
     def apply(self, effects: list[rl.Effect]) -> None:
         """All effects, in their order. Raises CannotApplyError."""
         for effect in effects:
-            name = effect.WhichOneof("effect") or ""
-            _EFFECTS[name](self, getattr(effect, name))
+            name = effect.WhichOneof("effect")
+            if name not in _EFFECTS:
+                raise CannotApplyError(f"effects: {name or 'an empty effect'} cannot be applied here")
+            said = getattr(effect, name)
+            field = _SIDES.get(name)
+            if field and getattr(said, field) not in SEATS:
+                raise CannotApplyError(f"effects: {name}.{field} is COLOR_BLACK or COLOR_WHITE")
+            _EFFECTS[name](self, said)
 
     # Penalties
 
@@ -138,7 +144,7 @@ class Enactment:
 
     def _go_back_to(self, move: int) -> None:
         table = self.table
-        if move > table.history.length:
+        if not 0 <= move <= table.history.length:
             raise CannotApplyError(f"set_points.as_after_move is {move}: the record has {table.history.length} moves")
         table.remember(self.act)
         table.history = table.history.until(move)
@@ -174,6 +180,8 @@ class Enactment:
 
     def result(self, said: rl.SetResult) -> None:
         """The game is over, by this clause."""
+        if not said.kind or said.kind not in rl.ResultKind.values():
+            raise CannotApplyError(f"effects: {said.kind} is no kind of result")
         self.table.set_result(
             pb.Result(kind=said.kind, how=self.clause.how.number, clause=self.clause.id), pb.PHASE_ENDED
         )
@@ -198,6 +206,9 @@ class Enactment:
 def _name(side: Colour) -> str:
     return "Black" if side == BLACK else "White"
 
+
+# Effects on one side, and the field that names it.
+_SIDES = {"warn": "player", "admonish": "player", "pass": "player", "set_turn": "color", "assign_points": "side"}
 
 _EFFECTS: dict[str, Callable[[Enactment, Any], None]] = {
     "warn": Enactment.warn,

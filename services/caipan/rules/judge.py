@@ -182,6 +182,7 @@ class Judge:
         ``clerical``: it comes from a correction, so that whoever reported the record does not matter.
         """
         kind, table = act.kind, self.table
+        act.seq = self.seq + 1
         if kind == "ruling_decided" and table is not None and is_superseding(act):
             self._supersede(act, table)
             return
@@ -192,7 +193,6 @@ class Judge:
                 if reason:
                     act.refuse(pb.STATUS_REFUSED, reason)
                     return
-            act.seq = self.seq + 1
             before = docket.standing(table) if table.cases else None
             if table.is_auto:
                 table.remember(act)  # a ruling of the service may change more than the act

@@ -139,7 +139,8 @@ def _find_case(table: Table, act: Act, said: RulingDecided) -> CaseMemory:
     side = _side(said)
     keys = {clause.key for clause in clauses}
     for decided in table.closed:
-        if said.refs and decided.key in keys and decided.told.side == side and {*said.refs} & {*decided.told.refs}:
+        is_same = decided.key and decided.told.side == side and {*said.refs} & {*decided.told.refs}
+        if is_same and keys & {*decided.keys}:
             raise RefusedError(f"refs: that act was decided by ruling {decided.told.decided_by!r}: one act, one ruling")
     for case in table.cases.values():
         if case.told.side == side and keys & {*case.keys} and (not said.refs or {*said.refs} & {*case.told.refs}):
@@ -241,8 +242,10 @@ def _find_outside_moment(table: Table, decision: Decision, act: Act) -> None:
 
 def settle_by_agreement(table: Table, case: CaseMemory, clause: Clause, act: Act) -> Table:
     """What the players agreed to, where the clause asks for no more (CN2002 17.3); the same table if it cannot be."""
-    facts = docket.holding(table, case, clause)
-    offer = next(offer for offer in clause.listed(facts, table.regulations) if not offer.option.dismisses)
+    rulings = [offer for offer in docket.listed(table, case, clause.key) if not offer.option.dismisses]
+    if not rulings:
+        return table
+    offer = rulings[0]
     try:
         return enact(table, Decision(case, clause, offer, effects_of(table, case, offer.option, ())), act)
     except (CannotApplyError, IncompleteError):

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 from support.boards import play_on_wall
-from support.events import found
-from support.play import Play, arbiter
+from support.events import found, status_of
+from support.play import Play, arbiter, refereed
 
 from caipan.v1 import facts_pb2 as facts
 
@@ -269,3 +269,42 @@ def test_verdicts_that_a_slip_with_a_wrong_time_accused_are_revised() -> None:
     assert play.found == ["REG clock_skew_ms TIME_BACKWARDS"]
     play.retract("e3", at=11_000)
     assert {revision.seq: found(revision.after) for revision in play.verdict.revised}.get(4) == []
+
+
+# Cases that rest on the slip
+
+
+def test_a_case_that_rests_on_a_slip_alone_is_a_record_error() -> None:
+    play = refereed(9).moves("B E5, B G7")
+    (case,) = play.verdict.cases
+    play.insert_after("e2", stone("C3"), "W")
+    assert (play.cases, play.game.table.cases) == (["RECORD_ERROR"], {})
+    assert play.verdict.cases[0].case_id == case.case_id
+    assert play.rule("VOID_AND_WARN", case=case.case_id).reason == "case_id: this game has no case '3' (none is open)"
+
+
+def test_a_case_that_was_decided_on_a_slip_is_a_record_error_and_its_warning_gone() -> None:
+    play = refereed(9).moves("B E5, B G7").rule("VOID_AND_WARN")
+    assert (play.warnings, play.at("G7")) == ((1, 0), ".")
+    play.insert_after("e2", stone("C3"), "W")
+    assert (play.cases, play.warnings, play.at("G7"), play.turn) == (["RECORD_ERROR"], (0, 0), "X", "W")
+    ruling = next(revision for revision in play.verdict.revised if revision.before.event_id == "e4")
+    assert (status_of(ruling.before), status_of(ruling.after)) == ("FOLDED", "REFUSED")
+
+
+def test_a_case_that_rests_on_more_than_the_slip_stays_and_has_a_new_revision() -> None:
+    play = refereed(9).moves("B E5, B G7").claim("W", "CN2002 17.2").retract("e4", source="tablet", by=arbiter())
+    (case,) = play.verdict.cases
+    assert (play.cases, case.revision, list(case.claims)) == (["OPEN CN2002 17.2"], 5, [])
+    assert play.rule("VOID_AND_WARN", case_revision=4).status == "STALE"
+
+
+def test_a_case_that_a_correction_brings_is_told() -> None:
+    play = refereed(9).moves("B E5, W C3, B G7").retract("e3")
+    assert (play.cases, play.status) == (["OPEN CN2002 17.2"], "FOLDED")
+    assert play.rule("VOID_AND_WARN").warnings == (1, 0)
+
+
+def test_a_correction_that_changes_no_case_tells_none() -> None:
+    play = refereed(9).moves("B E5, B G7").lifted("W", "A1").retract("e4")
+    assert play.cases == []
