@@ -240,6 +240,8 @@ class Judge:
         act.tell(revised=revisions(before, after, self.seq + 1))
         if self.table is not None:
             tell_changes(self.table, arrangement, act)
+            if self.table.ledger.penalties != table.ledger.penalties:
+                act.tell(ledger=pb.Ledger(penalties=self.table.ledger.penalties))
             self.take_state(self.table)
 
     def find_record(self, event_id: str, past: Sequence[Past]) -> Event | None:
