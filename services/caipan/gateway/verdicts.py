@@ -82,8 +82,8 @@ class Watch:
         told, self._told = self._told, []
         return told
 
-    async def outcomes(self, give_up_s: float) -> Mapping[Position, Outcome]:
-        """The first outcome or notice of each event, as far as they come until then (time of the event loop)."""
+    async def outcomes(self, give_up_s: float | None = None) -> Mapping[Position, Outcome]:
+        """The first outcome or notice of each event, as far as they come until then (a time of the event loop)."""
         with suppress(TimeoutError):
             async with asyncio.timeout_at(give_up_s):
                 while self._missing and not self.stopped:
