@@ -22,6 +22,7 @@ from caipan.serving.tokens import Verifier, make_token
 from caipan.v1 import errors_pb2, event_pb2, facts_pb2
 from caipan.v1 import intake_service_pb2 as pb
 from caipan.v1.intake_service_pb2_grpc import IntakeServiceStub
+from caipan.v1.ruling_service_pb2_grpc import RulingServiceStub
 from support.events import START_MS, field_of
 
 KEY = Ed25519PrivateKey.generate()
@@ -92,6 +93,7 @@ class House:
         await self.server.serving()
         self.channel = await self._opened.enter_async_context(grpc.aio.insecure_channel(f"127.0.0.1:{self.port}"))
         self.stub = IntakeServiceStub(self.channel)
+        self.rulings = RulingServiceStub(self.channel)
         return self
 
     async def __aexit__(self, *_: object) -> None:

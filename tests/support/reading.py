@@ -15,8 +15,10 @@ from caipan.eventlog import EventLog, NewRecord
 from caipan.query import Query
 from caipan.serving.errors import detail_of
 from caipan.serving.server import Server
+from caipan.v1 import case_service_pb2 as cases_pb
 from caipan.v1 import errors_pb2, outcome_pb2
 from caipan.v1 import game_service_pb2 as pb
+from caipan.v1.case_service_pb2_grpc import CaseServiceStub, PenaltyServiceStub
 from caipan.v1.game_service_pb2_grpc import GameServiceStub, PersonServiceStub
 from caipan.v1.operation_service_pb2 import GetStatusRequest, GetStatusResponse
 from caipan.v1.operation_service_pb2_grpc import OperationServiceStub
@@ -50,6 +52,8 @@ class Reader:
             self.games = GameServiceStub(self.channel)
             self.persons = PersonServiceStub(self.channel)
             self.operations = OperationServiceStub(self.channel)
+            self.cases = CaseServiceStub(self.channel)
+            self.penalties = PenaltyServiceStub(self.channel)
             async with asyncio.timeout(TIMEOUT_S):
                 await self.query.ready.wait()
             self._opened = opened.pop_all()
@@ -105,6 +109,34 @@ class Reader:
             token = page.next_page_token
             if not token:
                 return found
+
+    async def list_cases(self, **request: Any) -> list[cases_pb.HallCase]:
+        """All pages of a list of cases."""
+        found: list[cases_pb.HallCase] = []
+        token = ""
+        while True:
+            asked = cases_pb.ListCasesRequest(page_token=token, **request)
+            page = await self.cases.ListCases(asked, timeout=TIMEOUT_S)
+            found += page.cases
+            token = page.next_page_token
+            if not token:
+                return found
+
+    async def list_penalties(self, **request: Any) -> list[cases_pb.HallPenalty]:
+        """All pages of a list of penalties."""
+        found: list[cases_pb.HallPenalty] = []
+        token = ""
+        while True:
+            asked = cases_pb.ListPenaltiesRequest(page_token=token, **request)
+            page = await self.penalties.ListPenalties(asked, timeout=TIMEOUT_S)
+            found += page.penalties
+            token = page.next_page_token
+            if not token:
+                return found
+
+    def watch_cases(self, tournament_id: str = "", token: str = "") -> Any:
+        asked = cases_pb.WatchCasesRequest(tournament_id=tournament_id, resume_token=token)
+        return self.cases.WatchCases(asked, timeout=TIMEOUT_S)
 
     def watch(self, game_id: str, token: str = "", stub: GameServiceStub | None = None) -> Any:
         return (stub or self.games).WatchGame(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
 import structlog
@@ -82,14 +82,21 @@ class Watch:
         told, self._told = self._told, []
         return told
 
-    async def outcomes(self) -> Mapping[Position, Outcome]:
-        """Waits for the first outcome or notice of each event. Raises ServiceError SHUTTING_DOWN."""
-        while self._missing and not self.stopped:
-            self.news.clear()
-            await self.news.wait()
-        if self._missing:
-            raise stopping(_STORED)
+    async def outcomes(self, give_up_s: float | None = None) -> Mapping[Position, Outcome]:
+        """The first outcome or notice of each event, as far as they come until then (a time of the event loop)."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout_at(give_up_s):
+                while self._missing and not self.stopped:
+                    self.news.clear()
+                    await self.news.wait()
         return {told.position: told.outcome for told in reversed(self.take())}
+
+    @property
+    def missing(self) -> ServiceError | None:
+        """Why some events have no verdict yet; None where all have one."""
+        if not self._missing:
+            return None
+        return stopping(_STORED) if self.stopped else pending()
 
     def forget(self, event: Expected) -> None:
         """No verdict will come of an event that came again; it waits no longer."""

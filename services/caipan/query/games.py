@@ -46,13 +46,13 @@ class Games(GameServiceServicer):
 
     async def GetGame(self, request: pb.GetGameRequest, context: Any) -> pb.GetGameResponse:  # noqa: N802
         check(request)
-        row = await self._asked(request, context)
+        row = await self.asked(request.game_id, context, request.min_seq)
         return pb.GetGameResponse(game=GameState.FromString(row.state))
 
     async def ListGames(self, request: pb.ListGamesRequest, _: Any) -> pb.ListGamesResponse:  # noqa: N802
         check(request)
         if not self._ready.is_set():
-            raise _catching_up()
+            raise catching_up()
         about = ("games", request.tournament_id, *map(str, sorted(set(request.phases))))
         after = tokens.page_place(request.page_token, *about) if request.page_token else ""
         limit = request.page_size or GAMES_PAGE
@@ -70,7 +70,7 @@ class Games(GameServiceServicer):
         check(request)
         about = ("outcomes", request.game_id)
         after = tokens.page_seq(request.page_token, *about) if request.page_token else 0
-        await self._asked(request, context)
+        await self.asked(request.game_id, context, request.min_seq)
         limit = request.page_size or OUTCOMES_PAGE
         rows, more = await self._database.read(partial(reading.outcomes_after, request.game_id, after, limit))
         return pb.ListOutcomesResponse(
@@ -103,7 +103,7 @@ class Games(GameServiceServicer):
         position = tokens.resume_position(request.resume_token) if request.resume_token else None
         if position is not None and position.game != tokens.game_digest(game_id):
             raise _stale("the token belongs to another game")
-        row = await self._asked(request, context, known=position is not None)
+        row = await self.asked(game_id, context, request.min_seq or int(position is not None))
         feed.seen(row.seq)
         if position is None:
             watcher.seq = row.seq
@@ -131,18 +131,17 @@ class Games(GameServiceServicer):
         rows, _ = await self._database.read(partial(reading.outcomes_after, game_id, seq, _CHUNK))
         return [(row.seq, update_of(row)) for row in rows]
 
-    async def _asked(self, request: Any, context: Any, *, known: bool = False) -> reading.GameRow:
-        """The row of the game that a request names, once its min_seq is in it. ``known``: to another replica at least.
+    async def asked(self, game_id: str, context: Any, min_seq: int = 0) -> reading.GameRow:
+        """The row of a game, once ``min_seq`` is in it: 1 where another replica at least knows the game.
 
         Raises ServiceError NOT_YET, CATCHING_UP, GAME_UNKNOWN or GAME_DIVERGED.
         """
-        row = await self._row(request.game_id)
-        seq = request.min_seq or int(known)
-        if seq and not _has_reached(row, seq):
-            row = await self._row_at(request.game_id, seq, _patience_s(context))
+        row = await self._row(game_id)
+        if min_seq and not _has_reached(row, min_seq):
+            row = await self._row_at(game_id, min_seq, _patience_s(context))
         if (row is None or not row.is_open) and not self._ready.is_set():
-            raise _catching_up()
-        return _served(request.game_id, row)
+            raise catching_up()
+        return _served(game_id, row)
 
     async def _row(self, game_id: str) -> reading.GameRow | None:
         return await self._database.read(partial(reading.game, game_id))
@@ -158,7 +157,7 @@ class Games(GameServiceServicer):
                         row = await self._row(game_id)
             except TimeoutError:
                 if not self._ready.is_set():
-                    raise _catching_up() from None
+                    raise catching_up() from None
                 reached = f"the game is at {row.seq}" if row else "no game of this id was opened"
                 raise ServiceError(
                     ERROR_CODE_NOT_YET, f"min_seq {seq} was not reached in time, {reached} here", "ask again", "min_seq"
@@ -177,7 +176,7 @@ def _served(game_id: str, row: reading.GameRow | None) -> reading.GameRow:
     return row
 
 
-def _catching_up() -> ServiceError:
+def catching_up() -> ServiceError:
     return ServiceError(
         ERROR_CODE_CATCHING_UP,
         "this replica still catches up with the log, and does not know all games yet",

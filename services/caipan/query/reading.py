@@ -9,7 +9,8 @@ from sqlalchemy import Connection, func, select, tuple_
 
 from caipan.query.schema import cursors, games, outcomes, parked, quarantined, retried
 from caipan.query.writing import Served
-from caipan.v1.outcome_pb2 import PHASE_PAUSED, PHASE_PLAY, PHASE_UNSPECIFIED
+from caipan.rules.game import ORPHANS_MOST
+from caipan.v1.outcome_pb2 import PHASE_PAUSED, PHASE_PLAY, PHASE_UNSPECIFIED, Outcome
 
 PAGE_BYTES = 2 << 20  # a page ends early here: an answer of grpc may have 4 MB
 NAMES_MOST = 1000  # of the lists in a status
@@ -88,7 +89,7 @@ def games_after(
         query = query.where(games.c.tournament_id == tournament_id)
     if phases:
         query = query.where(games.c.phase.in_(phases))
-    return _page(((GameRow(*row), len(row.state)) for row in connection.execute(query)), limit)
+    return page_of(((GameRow(*row), len(row.state)) for row in connection.execute(query)), limit)
 
 
 def outcomes_after(game_id: str, seq: int, limit: int, connection: Connection) -> tuple[list[Served], bool]:
@@ -99,7 +100,14 @@ def outcomes_after(game_id: str, seq: int, limit: int, connection: Connection) -
         .order_by(outcomes.c.seq)
         .limit(limit + 1)
     )
-    return _page(((Served(*row), len(row.record)) for row in connection.execute(query)), limit)
+    return page_of(((Served(*row), len(row.record)) for row in connection.execute(query)), limit)
+
+
+def first_offset(game_id: str, connection: Connection) -> int:
+    """The offset in game-events from which on all events of a game stand: facts may stand before its opening."""
+    query = select(outcomes.c.record).where(outcomes.c.game_id == game_id).order_by(outcomes.c.seq)
+    records = connection.scalars(query.limit(ORPHANS_MOST + 1))
+    return min((Outcome.FromString(record).offset for record in records), default=0)
 
 
 def head(game_id: str, seq: int, connection: Connection) -> bytes | None:
@@ -117,7 +125,7 @@ def quarantined_after(
         .order_by(quarantined.c.recorded_at_ms, quarantined.c.record_id)
         .limit(limit + 1)
     )
-    return _page(((QuarantineRow(*row), len(row.record)) for row in connection.execute(query)), limit)
+    return page_of(((QuarantineRow(*row), len(row.record)) for row in connection.execute(query)), limit)
 
 
 def quarantined_record(record_id: str, connection: Connection) -> QuarantineRow | None:
@@ -158,7 +166,7 @@ _quarantine_rows = select(
 _game_rows = select(games.c.game_id, games.c.seq, games.c.diverged, _is_open.label("is_open"), games.c.state)
 
 
-def _page(sized: Iterable[tuple[Item, int]], limit: int) -> tuple[list[Item], bool]:
+def page_of(sized: Iterable[tuple[Item, int]], limit: int) -> tuple[list[Item], bool]:
     """At most ``limit`` items and PAGE_BYTES bytes, but one if there is any; whether any are left."""
     page: list[Item] = []
     total = 0

@@ -17,7 +17,7 @@ from sqlalchemy import (
     select,
 )
 
-VERSION = 2
+VERSION = 3
 
 _tables = MetaData()
 # Ordered by bytes everywhere, so that pages have one order on SQLite and on PostgreSQL.
@@ -46,6 +46,42 @@ outcomes = Table(
     Column("seq", BigInteger, primary_key=True, autoincrement=False),
     Column("head", LargeBinary, nullable=False),
     Column("record", LargeBinary, nullable=False),  # Outcome, as it stands in the log
+)
+
+# Every case, open or not, as the last outcome that told of it left it.
+cases = Table(
+    "cases",
+    _tables,
+    Column("game_id", _Text, primary_key=True),
+    Column("case_id", _Text, primary_key=True),
+    Column("tournament_id", _Text, nullable=False),
+    Column("side", Integer, nullable=False),
+    Column("person", _Text, nullable=False),  # who has the side now
+    Column("closed", Integer, nullable=False),  # 0 or 1: open ones come first
+    Column("opened_at_ms", BigInteger, nullable=False),
+    Column("clause", _Text, nullable=False),  # by which it was decided, and the key of that matter
+    Column("key", _Text, nullable=False),
+    Column("sanctioned", Boolean, nullable=False),  # decided, and not dismissed
+    Column("partition", Integer, nullable=False),  # where in game-outcomes that outcome stands
+    Column("offset", BigInteger, nullable=False),
+    Column("record", LargeBinary, nullable=False),  # HallCase without the person
+    Index("cases_by_age", "closed", "opened_at_ms", "game_id", "case_id"),
+    Index("cases_by_tournament", "tournament_id", "closed", "opened_at_ms", "game_id", "case_id"),
+    Index("cases_by_change", "partition", "offset"),
+)
+
+# The ledgers.
+penalties = Table(
+    "penalties",
+    _tables,
+    Column("game_id", _Text, primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("tournament_id", _Text, nullable=False),
+    Column("side", Integer, nullable=False),
+    Column("person", _Text, nullable=False),
+    Column("record", LargeBinary, nullable=False),  # HallPenalty without the person
+    Index("penalties_by_tournament", "tournament_id", "game_id", "number"),
+    Index("penalties_by_person", "person", "game_id", "number"),
 )
 
 # Events that wait for earlier ones of their source, or for the opening of their game.

@@ -16,13 +16,16 @@ from sqlalchemy import Connection
 
 from caipan.eventlog import EventLog, LogUnavailable, Record
 from caipan.query import reading, writing
+from caipan.query.cases import Cases
 from caipan.query.database import Database, ReadModelError
 from caipan.query.games import Games
 from caipan.query.metrics import query_metrics
 from caipan.query.operations import OUTCOMES, Operations, Persons
+from caipan.query.penalties import Penalties
 from caipan.query.watchers import Watchers
 from caipan.serving.server import Server
-from caipan.v1 import game_service_pb2, operation_service_pb2
+from caipan.v1 import case_service_pb2, game_service_pb2, operation_service_pb2
+from caipan.v1.case_service_pb2_grpc import add_CaseServiceServicer_to_server, add_PenaltyServiceServicer_to_server
 from caipan.v1.game_service_pb2_grpc import add_GameServiceServicer_to_server, add_PersonServiceServicer_to_server
 from caipan.v1.operation_service_pb2_grpc import add_OperationServiceServicer_to_server
 
@@ -37,7 +40,7 @@ _log = structlog.get_logger()
 
 
 class Query:
-    """GameService, PersonService and OperationService over a read model that is built from ``log`` alone.
+    """The reading services over a read model that is built from ``log`` alone.
 
     ``database``: a SQLite file, or a SQLAlchemy URL; it may be deleted while nobody uses it. ``heartbeat_s``: after how
     many quiet seconds a watcher gets a heartbeat. ``lag_most``: how many outcomes a watcher may fall behind.
@@ -50,6 +53,7 @@ class Query:
         self._database = Database(database)
         self._watchers = Watchers(lag_most)
         self._games = Games(self._database, self._watchers, heartbeat_s, self.ready)
+        self._cases = Cases(log, self._database, self._watchers, self._games, heartbeat_s, self.ready)
         self._behind: dict[tuple[str, int], int] = {}  # partitions that have not reached their end at the start
 
     async def __aenter__(self) -> Self:
@@ -63,11 +67,15 @@ class Query:
         await self._opened.aclose()
 
     def register(self, server: Server) -> None:
-        """Puts the three services on a server that is not started yet."""
+        """Puts the services on a server that is not started yet."""
         named = game_service_pb2.DESCRIPTOR.services_by_name
         persons, operations = Persons(self._log), Operations(self._log, self._database)
         server.add(named["GameService"], partial(add_GameServiceServicer_to_server, self._games))
         server.add(named["PersonService"], partial(add_PersonServiceServicer_to_server, persons))
+        named = case_service_pb2.DESCRIPTOR.services_by_name
+        penalties = Penalties(self._database, self.ready)
+        server.add(named["CaseService"], partial(add_CaseServiceServicer_to_server, self._cases))
+        server.add(named["PenaltyService"], partial(add_PenaltyServiceServicer_to_server, penalties))
         named = operation_service_pb2.DESCRIPTOR.services_by_name
         server.add(named["OperationService"], partial(add_OperationServiceServicer_to_server, operations))
 
@@ -119,6 +127,8 @@ class Query:
     def _tell(self, applied: writing.Applied) -> None:
         self._watchers.publish(applied.served)
         self._watchers.diverge(applied.diverged)
+        if applied.has_cases:
+            self._watchers.tell_hall()
 
     def _reached(self, topic: str, partition: int, position: int) -> None:
         stream = (topic, partition)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from caipan.rules.points import DEFAULT_SIZE, indices
 from caipan.v1.event_pb2 import EVENT_TYPE_END_PROPOSED, EVENT_TYPE_PASS_DECLARED, EVENT_TYPE_STONE_PLACED
-from caipan.v1.outcome_pb2 import Verdict
+from caipan.v1.outcome_pb2 import CASE_STATUS_OPEN, Case, Verdict
 from caipan.v1.state_pb2 import GameState
 
 _EMPTY, _BLACK, _WHITE = ".", "X", "O"
@@ -27,6 +27,8 @@ def advance(state: GameState, verdict: Verdict) -> None:
     _draw(state, verdict.added_white, _WHITE)
     state.last_point = _last_point(state, verdict)
     _settle_colours(state, verdict)
+    if verdict.cases:
+        _settle_cases(state, verdict.cases)
     _copy(state, verdict)
 
 
@@ -80,6 +82,13 @@ def _give_colours_of_opening(state: GameState) -> None:
         state.colours.CopyFrom(state.opened.colours)
 
 
+def _settle_cases(state: GameState, told: Iterable[Case]) -> None:
+    """The cases that are open, in the order in which they were opened."""
+    by_id = {case.case_id: case for case in [*state.cases, *told]}
+    del state.cases[:]
+    state.cases.extend(case for case in by_id.values() if case.status == CASE_STATUS_OPEN)
+
+
 def _copy(state: GameState, verdict: Verdict) -> None:
     """What every verdict says in full."""
     state.seq = verdict.seq
@@ -95,6 +104,10 @@ def _copy(state: GameState, verdict: Verdict) -> None:
     state.dead.extend(verdict.dead)
     del state.penalties[:]
     state.penalties.extend(verdict.penalties)
+    state.must_point_out = verdict.must_point_out
+    state.ClearField("signed")
+    if verdict.HasField("signed"):
+        state.signed.CopyFrom(verdict.signed)
     state.ClearField("clocks")
     if verdict.HasField("clocks"):
         state.clocks.CopyFrom(verdict.clocks)

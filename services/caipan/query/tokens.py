@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -10,6 +11,10 @@ from caipan.v1.errors_pb2 import ERROR_CODE_MALFORMED
 
 _CHECK = 12  # hex digits
 _RESUME = ("resume",)
+_HALL = ("hall",)
+
+# How far somebody has read: the next offset of each partition of game-outcomes, and a digest of the record before it.
+HallPlaces = Mapping[int, tuple[int, str]]
 
 
 class Position(NamedTuple):
@@ -67,6 +72,26 @@ def resume_position(token: str) -> Position:
         return Position(game, _seq(seq), bytes.fromhex(head))
     except ValueError:
         raise _damaged("resume_token") from None
+
+
+def hall_token(places: HallPlaces, tournament_id: str) -> str:
+    """A token that goes on after these places, for the cases of one tournament or of all."""
+    place = "-".join(f"{partition}.{offset}.{digest}" for partition, (offset, digest) in sorted(places.items()))
+    return _sum(place, (*_HALL, tournament_id)) + place
+
+
+def hall_places(token: str, tournament_id: str) -> HallPlaces:
+    """The places in the token of a hall. Raises ServiceError MALFORMED."""
+    place = token[_CHECK:]
+    if token[:_CHECK] != _sum(place, (*_HALL, tournament_id)):
+        raise ServiceError(
+            ERROR_CODE_MALFORMED,
+            "the token is damaged, or of another tournament",
+            "send the last token as it came, or leave it out to begin with the open cases",
+            "resume_token",
+        )
+    parts = [part.split(".") for part in place.split("-") if part]
+    return {int(partition): (int(offset), digest) for partition, offset, digest in parts}
 
 
 def _seq(text: str) -> int:

@@ -14,6 +14,7 @@ from caipan.v1.errors_pb2 import ERROR_CODE_GAME_DIVERGED, ERROR_CODE_SHUTTING_D
 from caipan.v1.game_service_pb2 import WatchGameResponse
 from caipan.v1.outcome_pb2 import Outcome
 
+HALL = ""  # in the place of a game: who watches the cases of all
 _RECENT = 64  # outcomes of a watched game that are kept ready for all its readers
 
 
@@ -126,6 +127,11 @@ class Watchers:
             feed.publish(news)
             for watcher in feed.watchers:
                 watcher.wake()
+
+    def tell_hall(self) -> None:
+        """Cases have changed; they stand in the tables by now."""
+        for watcher in self._feeds[HALL].watchers if HALL in self._feeds else ():
+            watcher.wake()
 
     def diverge(self, game_ids: Iterable[str]) -> None:
         """These games are served no further."""

@@ -12,6 +12,7 @@ from google.protobuf.message import DecodeError
 from sqlalchemy import Connection, Delete, Table, bindparam, select
 
 from caipan.eventlog import Record
+from caipan.query.docket import Docket
 from caipan.query.schema import cursors, games, outcomes, parked, quarantined, retried
 from caipan.query.state import CannotDraw, advance
 from caipan.v1.operation_service_pb2 import Quarantined
@@ -50,19 +51,20 @@ class Served(NamedTuple):
 
 
 class Applied(NamedTuple):
-    """What a batch brought: new outcomes in order, and games that are not to be trusted any longer."""
+    """What a batch brought: new outcomes in order, games that are not to be trusted any longer, news of cases."""
 
     served: Sequence[Served] = ()
     diverged: Collection[str] = ()
+    has_cases: bool = False
 
 
 def apply_outcomes(records: Sequence[Record], connection: Connection) -> Applied:
     """Takes records of one partition of game-outcomes into the tables. Raises WrongPosition, nothing changed."""
     folded = _folded_before(connection, records)
-    batch = _Batch(connection, [(outcome, record.value) for record in records if (outcome := _read_outcome(record))])
+    batch = _Batch(connection, [(outcome, record) for record in records if (outcome := _read_outcome(record))])
     batch.store()
     _move_cursor(connection, records, max(folded, batch.folded))
-    return Applied(list(batch.served.values()), batch.diverged)
+    return Applied(list(batch.served.values()), batch.diverged, batch.docket.is_touched or bool(batch.diverged))
 
 
 def apply_quarantined(records: Sequence[Record], connection: Connection) -> Applied:
@@ -80,7 +82,8 @@ def apply_quarantined(records: Sequence[Record], connection: Connection) -> Appl
 class _Batch:
     """Outcomes of one partition on their way into the tables."""
 
-    def __init__(self, connection: Connection, found: Sequence[tuple[Outcome, bytes]]) -> None:
+    def __init__(self, connection: Connection, found: Sequence[tuple[Outcome, Record]]) -> None:
+        self.docket = Docket(connection)
         self.served: dict[tuple[str, int], Served] = {}
         self.diverged: list[str] = []
         self.folded = 0
@@ -99,6 +102,7 @@ class _Batch:
         _replace(connection, games, [_game_row(state) for state in self._games.values()])
         _replace(connection, retried, [_retried_row(outcome) for outcome in self._retried.values()])
         self._store_parked()
+        self.docket.store()
 
     def _store_parked(self) -> None:
         """What waits from now on, and what does no longer."""
@@ -111,7 +115,7 @@ class _Batch:
         if new:
             self._connection.execute(parked.insert(), new)
 
-    def _take(self, outcome: Outcome, record: bytes) -> None:
+    def _take(self, outcome: Outcome, record: Record) -> None:
         verdict = outcome.verdict
         self.folded = max(self.folded, outcome.offset + 1)
         if outcome.caused_by:
@@ -135,7 +139,7 @@ class _Batch:
                 partition=outcome.partition, event_offset=outcome.offset,
             )  # fmt: skip
 
-    def _serve(self, state: GameState, outcome: Outcome, record: bytes) -> str:
+    def _serve(self, state: GameState, outcome: Outcome, record: Record) -> str:
         """Takes the next outcome of the game in; says why not if its board cannot be drawn."""
         try:
             advance(state, outcome.verdict)
@@ -143,7 +147,8 @@ class _Batch:
             return str(error)
         state.head = outcome.head
         place = (state.game_id, state.seq)
-        self.served[place] = Served(*place, outcome.head, record)
+        self.served[place] = Served(*place, outcome.head, record.value)
+        self.docket.take(state, outcome.verdict, (record.partition, record.offset))
         return ""
 
     def _why_not_same(self, outcome: Outcome) -> str:

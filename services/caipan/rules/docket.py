@@ -231,6 +231,7 @@ def tell(table: Table, case: CaseMemory) -> pb.Case:
     """The case as a verdict tells it: with what it lists now, while it is open."""
     told = pb.Case()
     told.CopyFrom(case.told)
+    told.key = case.key
     if told.status == pb.CASE_STATUS_OPEN:
         for key in case.keys:
             told.candidates.append(candidate(table, case, key))

@@ -261,6 +261,8 @@ class Judge:
         if again.table is not None:
             tell_changes(again.table, arrangement, act)
             docket.tell_changes(table, again.table, act)
+            if again.table.ledger.penalties != table.ledger.penalties:
+                act.tell(ledger=pb.Ledger(penalties=again.table.ledger.penalties))
             self.take_state(again.table)
 
     def _supersede(self, act: Act, table: Table) -> None:

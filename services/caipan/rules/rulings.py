@@ -30,11 +30,13 @@ _EVENT_LEVEL = {"sanction", "dismiss"}  # what may reach a final game, in the st
 
 
 class RefusedError(Exception):
-    """A ruling that is not applied: status STALE or REFUSED, and what would be allowed."""
+    """A ruling that is not applied: status STALE or REFUSED, and what would be allowed; ``decided_by``: the ruling that
+    has decided the same act before."""
 
-    def __init__(self, reason: str, status: pb.Status.ValueType = pb.STATUS_REFUSED) -> None:
+    def __init__(self, reason: str, status: pb.Status.ValueType = pb.STATUS_REFUSED, decided_by: str = "") -> None:
         super().__init__(reason)
         self.status = status
+        self.decided_by = decided_by
 
 
 class Decision(NamedTuple):
@@ -52,8 +54,12 @@ def ruling_decided(table: Table, act: Act) -> Table:
         base = _reopened(table, act) if act.fact.supersedes and act.fact.from_here else table
         decision = decide(base, act)
         ruled = enact(base, decision, act)
+        if base is not table:
+            act.tell(ledger=pb.Ledger(penalties=ruled.ledger.penalties))
     except RefusedError as error:
         act.refuse(error.status, str(error))
+        if error.decided_by:
+            act.tell(decided_by=error.decided_by)
         return table
     except (CannotApplyError, IncompleteError) as error:
         act.refuse(pb.STATUS_REFUSED, str(error))
@@ -131,8 +137,9 @@ def _find_case(table: Table, act: Act, said: RulingDecided) -> CaseMemory:
             return case
         closed = next((case for case in table.closed if case.told.case_id == said.case_id), None)
         if closed is not None:
-            by = f"by ruling {closed.told.decided_by!r}: supersede that" if closed.told.decided_by else "without one"
-            raise RefusedError(f"case_id: case {said.case_id} is closed {by}")
+            decided_by = closed.told.decided_by
+            by = f"by ruling {decided_by!r}: supersede that" if decided_by else "without one"
+            raise RefusedError(f"case_id: case {said.case_id} is closed {by}", decided_by=decided_by)
         known = ", ".join(table.cases) or "none is open"
         raise RefusedError(f"case_id: this game has no case {said.case_id!r} ({known})")
     clauses = _named(table, said.clause)
@@ -141,7 +148,8 @@ def _find_case(table: Table, act: Act, said: RulingDecided) -> CaseMemory:
     for decided in table.closed:
         is_same = decided.key and decided.told.side == side and {*said.refs} & {*decided.told.refs}
         if is_same and keys & {*decided.keys}:
-            raise RefusedError(f"refs: that act was decided by ruling {decided.told.decided_by!r}: one act, one ruling")
+            by = decided.told.decided_by
+            raise RefusedError(f"refs: that act was decided by ruling {by!r}: one act, one ruling", decided_by=by)
     for case in table.cases.values():
         if case.told.side == side and keys & {*case.keys} and (not said.refs or {*said.refs} & {*case.told.refs}):
             return case
@@ -229,6 +237,8 @@ def enact(table: Table, decision: Decision, act: Act) -> Table:
     _find_outside_moment(table, decision, act)
     if ruled.result is not None and ruled.result.how == pb.RESULT_HOW_COUNT and ruled.phase != pb.PHASE_FINAL:
         count_board(ruled)
+    if ruled.ledger.penalties != table.ledger.penalties:
+        act.tell(ledger=pb.Ledger(penalties=ruled.ledger.penalties))
     derive_loss(ruled, act)
     return ruled
 

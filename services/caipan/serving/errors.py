@@ -32,6 +32,11 @@ STATUS_CODES = {
     pb.ERROR_CODE_INTERNAL: grpc.StatusCode.INTERNAL,
     pb.ERROR_CODE_STILL_UNREADABLE: grpc.StatusCode.FAILED_PRECONDITION,
     pb.ERROR_CODE_CATCHING_UP: grpc.StatusCode.UNAVAILABLE,
+    pb.ERROR_CODE_REFUSED: grpc.StatusCode.FAILED_PRECONDITION,
+    pb.ERROR_CODE_STALE: grpc.StatusCode.ABORTED,
+    pb.ERROR_CODE_ALREADY_DECIDED: grpc.StatusCode.ALREADY_EXISTS,
+    pb.ERROR_CODE_EVENT_ID_TAKEN: grpc.StatusCode.INVALID_ARGUMENT,
+    pb.ERROR_CODE_CASE_UNKNOWN: grpc.StatusCode.NOT_FOUND,
 }
 
 # What passes by itself: how long a caller does well to wait before the call is repeated.

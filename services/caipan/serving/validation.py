@@ -15,6 +15,7 @@ _ABOUT = {
     "event.order": "source",
     "game_opened.distinct_stones": "initial_white",
     "record_corrected.fact": "fact",
+    "compare.what": "clause",
 }
 _POINT = "is no point: a column letter without I and a row from the bottom, e.g. Q16"
 _SHOWN = 64  # characters of a wrong text that are repeated to the caller

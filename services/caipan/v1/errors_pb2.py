@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x16\x63\x61ipan/v1/errors.proto\x12\tcaipan.v1\"v\n\x0b\x45rrorDetail\x12\"\n\x04\x63ode\x18\x01 \x01(\x0e\x32\x14.caipan.v1.ErrorCode\x12\r\n\x05\x66ield\x18\x02 \x01(\t\x12\x0e\n\x06reason\x18\x03 \x01(\t\x12\x0e\n\x06remedy\x18\x04 \x01(\t\x12\x14\n\x0cresume_token\x18\x05 \x01(\t*\xb6\x04\n\tErrorCode\x12\x1a\n\x16\x45RROR_CODE_UNSPECIFIED\x10\x00\x12\x1c\n\x18\x45RROR_CODE_TOKEN_MISSING\x10\x01\x12\x1c\n\x18\x45RROR_CODE_TOKEN_INVALID\x10\x02\x12\x1c\n\x18\x45RROR_CODE_NOT_PERMITTED\x10\x03\x12\x18\n\x14\x45RROR_CODE_MALFORMED\x10\x04\x12\x18\n\x14\x45RROR_CODE_TOO_LARGE\x10\x05\x12\x1e\n\x1a\x45RROR_CODE_LOG_UNAVAILABLE\x10\x06\x12\x1e\n\x1a\x45RROR_CODE_VERDICT_PENDING\x10\x07\x12\x1b\n\x17\x45RROR_CODE_GAME_UNKNOWN\x10\x08\x12\x1c\n\x18\x45RROR_CODE_GAME_DIVERGED\x10\t\x12\x16\n\x12\x45RROR_CODE_NOT_YET\x10\n\x12\x1a\n\x16\x45RROR_CODE_TOKEN_STALE\x10\x0b\x12\x1a\n\x16\x45RROR_CODE_SLOW_READER\x10\x0c\x12\x1c\n\x18\x45RROR_CODE_SHUTTING_DOWN\x10\r\x12\x1d\n\x19\x45RROR_CODE_PERSON_UNKNOWN\x10\x0e\x12!\n\x1d\x45RROR_CODE_QUARANTINE_UNKNOWN\x10\x0f\x12\x17\n\x13\x45RROR_CODE_INTERNAL\x10\x10\x12\x1f\n\x1b\x45RROR_CODE_STILL_UNREADABLE\x10\x11\x12\x1a\n\x16\x45RROR_CODE_CATCHING_UP\x10\x12\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x16\x63\x61ipan/v1/errors.proto\x12\tcaipan.v1\"v\n\x0b\x45rrorDetail\x12\"\n\x04\x63ode\x18\x01 \x01(\x0e\x32\x14.caipan.v1.ErrorCode\x12\r\n\x05\x66ield\x18\x02 \x01(\t\x12\x0e\n\x06reason\x18\x03 \x01(\t\x12\x0e\n\x06remedy\x18\x04 \x01(\t\x12\x14\n\x0cresume_token\x18\x05 \x01(\t*\xc0\x05\n\tErrorCode\x12\x1a\n\x16\x45RROR_CODE_UNSPECIFIED\x10\x00\x12\x1c\n\x18\x45RROR_CODE_TOKEN_MISSING\x10\x01\x12\x1c\n\x18\x45RROR_CODE_TOKEN_INVALID\x10\x02\x12\x1c\n\x18\x45RROR_CODE_NOT_PERMITTED\x10\x03\x12\x18\n\x14\x45RROR_CODE_MALFORMED\x10\x04\x12\x18\n\x14\x45RROR_CODE_TOO_LARGE\x10\x05\x12\x1e\n\x1a\x45RROR_CODE_LOG_UNAVAILABLE\x10\x06\x12\x1e\n\x1a\x45RROR_CODE_VERDICT_PENDING\x10\x07\x12\x1b\n\x17\x45RROR_CODE_GAME_UNKNOWN\x10\x08\x12\x1c\n\x18\x45RROR_CODE_GAME_DIVERGED\x10\t\x12\x16\n\x12\x45RROR_CODE_NOT_YET\x10\n\x12\x1a\n\x16\x45RROR_CODE_TOKEN_STALE\x10\x0b\x12\x1a\n\x16\x45RROR_CODE_SLOW_READER\x10\x0c\x12\x1c\n\x18\x45RROR_CODE_SHUTTING_DOWN\x10\r\x12\x1d\n\x19\x45RROR_CODE_PERSON_UNKNOWN\x10\x0e\x12!\n\x1d\x45RROR_CODE_QUARANTINE_UNKNOWN\x10\x0f\x12\x17\n\x13\x45RROR_CODE_INTERNAL\x10\x10\x12\x1f\n\x1b\x45RROR_CODE_STILL_UNREADABLE\x10\x11\x12\x1a\n\x16\x45RROR_CODE_CATCHING_UP\x10\x12\x12\x16\n\x12\x45RROR_CODE_REFUSED\x10\x13\x12\x14\n\x10\x45RROR_CODE_STALE\x10\x14\x12\x1e\n\x1a\x45RROR_CODE_ALREADY_DECIDED\x10\x15\x12\x1d\n\x19\x45RROR_CODE_EVENT_ID_TAKEN\x10\x16\x12\x1b\n\x17\x45RROR_CODE_CASE_UNKNOWN\x10\x17\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -32,7 +32,7 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'caipan.v1.errors_pb2', _glo
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_ERRORCODE']._serialized_start=158
-  _globals['_ERRORCODE']._serialized_end=724
+  _globals['_ERRORCODE']._serialized_end=862
   _globals['_ERRORDETAIL']._serialized_start=37
   _globals['_ERRORDETAIL']._serialized_end=155
 # @@protoc_insertion_point(module_scope)

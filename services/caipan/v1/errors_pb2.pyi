@@ -64,6 +64,18 @@ class _ErrorCodeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorCode.V
     """UNAVAILABLE. This replica has just begun, still catches up with the log, and does not know what it is asked for.
     Repeat, or ask another one.
     """
+    ERROR_CODE_REFUSED: _ErrorCode.ValueType  # 19
+    """FAILED_PRECONDITION. The act may not be applied; `reason` says why and what would be allowed. It is on record and has
+    changed nothing. Look at the game, and act with another event_id.
+    """
+    ERROR_CODE_STALE: _ErrorCode.ValueType  # 20
+    """ABORTED. The case, the board, the ledger or the result have changed since the case was looked at. Look again."""
+    ERROR_CODE_ALREADY_DECIDED: _ErrorCode.ValueType  # 21
+    """ALREADY_EXISTS. Another ruling has decided this act; `reason` names it. Supersede that one if it is wrong."""
+    ERROR_CODE_EVENT_ID_TAKEN: _ErrorCode.ValueType  # 22
+    """INVALID_ARGUMENT. The event_id stands for another event of the game. Choose a new one."""
+    ERROR_CODE_CASE_UNKNOWN: _ErrorCode.ValueType  # 23
+    """NOT_FOUND. The game has no case of this id. List its cases."""
 
 class ErrorCode(_ErrorCode, metaclass=_ErrorCodeEnumTypeWrapper):
     """Every error of the service. The gRPC status has an ErrorDetail among its details; each code below names its status
@@ -112,6 +124,18 @@ ERROR_CODE_CATCHING_UP: ErrorCode.ValueType  # 18
 """UNAVAILABLE. This replica has just begun, still catches up with the log, and does not know what it is asked for.
 Repeat, or ask another one.
 """
+ERROR_CODE_REFUSED: ErrorCode.ValueType  # 19
+"""FAILED_PRECONDITION. The act may not be applied; `reason` says why and what would be allowed. It is on record and has
+changed nothing. Look at the game, and act with another event_id.
+"""
+ERROR_CODE_STALE: ErrorCode.ValueType  # 20
+"""ABORTED. The case, the board, the ledger or the result have changed since the case was looked at. Look again."""
+ERROR_CODE_ALREADY_DECIDED: ErrorCode.ValueType  # 21
+"""ALREADY_EXISTS. Another ruling has decided this act; `reason` names it. Supersede that one if it is wrong."""
+ERROR_CODE_EVENT_ID_TAKEN: ErrorCode.ValueType  # 22
+"""INVALID_ARGUMENT. The event_id stands for another event of the game. Choose a new one."""
+ERROR_CODE_CASE_UNKNOWN: ErrorCode.ValueType  # 23
+"""NOT_FOUND. The game has no case of this id. List its cases."""
 Global___ErrorCode: _TypeAlias = ErrorCode  # noqa: Y015
 
 @_typing.final

@@ -743,6 +743,7 @@ class Case(_message.Message):
     CLAUSE_FIELD_NUMBER: _builtins.int
     OPTION_FIELD_NUMBER: _builtins.int
     AUTOMATIC_FIELD_NUMBER: _builtins.int
+    KEY_FIELD_NUMBER: _builtins.int
     case_id: _builtins.str
     """The seq of the outcome that opened it; with a letter behind it where one outcome opened several."""
     revision: _builtins.int
@@ -761,6 +762,8 @@ class Case(_message.Message):
     option: _builtins.str
     automatic: _builtins.bool
     """The service applied it, no person: REG ruling_mode AUTO_FIXED."""
+    key: _builtins.str
+    """The matter of that clause: its key in the edition."""
     @_builtins.property
     def candidates(self) -> _containers.RepeatedCompositeFieldContainer[Global___Candidate]: ...
     @_builtins.property
@@ -797,10 +800,11 @@ class Case(_message.Message):
         clause: _builtins.str = ...,
         option: _builtins.str = ...,
         automatic: _builtins.bool = ...,
+        key: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["interrupted", b"interrupted"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["automatic", b"automatic", "candidates", b"candidates", "case_id", b"case_id", "claims", b"claims", "clause", b"clause", "consents", b"consents", "decided_by", b"decided_by", "findings", b"findings", "interrupted", b"interrupted", "move", b"move", "opened_at_ms", b"opened_at_ms", "option", b"option", "refs", b"refs", "revision", b"revision", "side", b"side", "status", b"status", "window", b"window"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["automatic", b"automatic", "candidates", b"candidates", "case_id", b"case_id", "claims", b"claims", "clause", b"clause", "consents", b"consents", "decided_by", b"decided_by", "findings", b"findings", "interrupted", b"interrupted", "key", b"key", "move", b"move", "opened_at_ms", b"opened_at_ms", "option", b"option", "refs", b"refs", "revision", b"revision", "side", b"side", "status", b"status", "window", b"window"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -900,6 +904,7 @@ class Verdict(_message.Message):
     LEDGER_FIELD_NUMBER: _builtins.int
     SIGNED_FIELD_NUMBER: _builtins.int
     MUST_POINT_OUT_FIELD_NUMBER: _builtins.int
+    DECIDED_BY_FIELD_NUMBER: _builtins.int
     game_id: _builtins.str
     seq: _builtins.int
     """Position of this outcome in its game, from 1, without gaps; 0 for notices."""
@@ -923,6 +928,8 @@ class Verdict(_message.Message):
     """Who has proposed to end the game, as long as nobody has answered (CN2002 13.2, 21.1)."""
     must_point_out: _common_pb2.Color.ValueType
     """The side that must be shown the last move on return (CN2002 16.5)."""
+    decided_by: _builtins.str
+    """REFUSED: event_id of the ruling that has decided the same act before."""
     @_builtins.property
     def findings(self) -> _containers.RepeatedCompositeFieldContainer[Global___Finding]: ...
     @_builtins.property
@@ -1014,10 +1021,11 @@ class Verdict(_message.Message):
         ledger: Global___Ledger | None = ...,
         signed: Global___Signatures | None = ...,
         must_point_out: _common_pb2.Color.ValueType = ...,
+        decided_by: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["clocks", b"clocks", "colours", b"colours", "ledger", b"ledger", "opened", b"opened", "original", b"original", "result", b"result", "signed", b"signed"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["added_black", b"added_black", "added_white", b"added_white", "captured_black", b"captured_black", "captured_white", b"captured_white", "cases", b"cases", "clocks", b"clocks", "colours", b"colours", "dead", b"dead", "diverges_at", b"diverges_at", "effects", b"effects", "event_id", b"event_id", "event_type", b"event_type", "findings", b"findings", "game_id", b"game_id", "ledger", b"ledger", "move_number", b"move_number", "must_point_out", b"must_point_out", "opened", b"opened", "original", b"original", "penalties", b"penalties", "phase", b"phase", "proposer", b"proposer", "provisional", b"provisional", "reason", b"reason", "removed", b"removed", "result", b"result", "revised", b"revised", "seq", b"seq", "signed", b"signed", "state_digest", b"state_digest", "status", b"status", "turn", b"turn"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["added_black", b"added_black", "added_white", b"added_white", "captured_black", b"captured_black", "captured_white", b"captured_white", "cases", b"cases", "clocks", b"clocks", "colours", b"colours", "dead", b"dead", "decided_by", b"decided_by", "diverges_at", b"diverges_at", "effects", b"effects", "event_id", b"event_id", "event_type", b"event_type", "findings", b"findings", "game_id", b"game_id", "ledger", b"ledger", "move_number", b"move_number", "must_point_out", b"must_point_out", "opened", b"opened", "original", b"original", "penalties", b"penalties", "phase", b"phase", "proposer", b"proposer", "provisional", b"provisional", "reason", b"reason", "removed", b"removed", "result", b"result", "revised", b"revised", "seq", b"seq", "signed", b"signed", "state_digest", b"state_digest", "status", b"status", "turn", b"turn"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -1,0 +1,476 @@
+"""What a query answers about cases and penalties, over gRPC, from outcomes of the fold in a real log."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.play import Play
+from support.reading import OUTCOMES, TIMEOUT_S, Reader, Written, code, refused, rest, write
+
+from caipan.eventlog import EventLog, NewRecord
+from caipan.eventlog.embedded import EmbeddedLog
+from caipan.v1 import case_service_pb2 as pb
+from caipan.v1 import outcome_pb2
+from caipan.v1 import rulings_pb2 as rl
+from caipan.v1.common_pb2 import COLOR_BLACK, ROLE_ARBITER, ROLE_CHIEF, ROLE_DEPUTY
+from caipan.v1.rulings_pb2 import RulingDecided
+
+DOUBLE = "B Q16, W D4, B Q3, B D17"
+
+
+@pytest.fixture
+async def log(tmp_path: Path) -> AsyncIterator[EventLog]:
+    async with EmbeddedLog(tmp_path / "log.db") as log:
+        yield log
+
+
+@pytest.fixture
+async def reader(log: EventLog, tmp_path: Path) -> AsyncIterator[Reader]:
+    async with Reader(log, tmp_path / "read.db") as reader:
+        yield reader
+
+
+@pytest.fixture
+def written(log: EventLog) -> Written:
+    return Written(log)
+
+
+def table(game_id: str = "T/b1", *, black: str = "li", white: str = "xu", later_ms: int = 0, **how: Any) -> Play:
+    """A game of the tournament that its id names, with an arbiter and a chief."""
+    officials = [("arbiter", "ARBITER"), ("chief", "CHIEF")]
+    play = Play(game_id=game_id, opening=False, officials=officials, colours=(black, white), **how)
+    play.opening.tournament_id, play.opening.round = game_id.rpartition("/")[0], 3
+    play.now = later_ms
+    return play.open()
+
+
+def doubled(game_id: str = "T/b1", **how: Any) -> Play:
+    """Black has moved twice running: case 5."""
+    return table(game_id, **how).moves(DOUBLE)
+
+
+def ids(cases: list[pb.HallCase]) -> list[str]:
+    return [f"{each.game_id} {each.case.case_id}" for each in cases]
+
+
+# The state of a game
+
+
+async def test_a_game_shows_its_open_cases_its_penalties_and_who_has_signed(reader: Reader, written: Written) -> None:
+    play = doubled()
+    await written(play)
+    (case,) = (await reader.game("T/b1", min_seq=5)).cases
+    assert case == play.verdict.cases[0]
+    await written(play.stone("W", "C14"))
+    assert (await reader.game("T/b1", min_seq=6)).cases[0].revision == 6
+    await written(play.rule("VOID_AND_WARN"))
+    game = await reader.game("T/b1", min_seq=7)
+    assert (list(game.cases), [count.warnings for count in game.penalties]) == ([], [1])
+    await written(play.resign("B").sign("B").sign("W"))
+    game = await reader.game("T/b1", min_seq=10)
+    assert (game.signed.black, game.signed.white, game.signed.arbiter) == (True, True, False)
+    await written(play.claim("W", kind="RECHECK"))
+
+
+async def test_a_game_shows_whom_the_last_move_must_be_shown(reader: Reader, written: Written) -> None:
+    play = table().moves("B Q16").presence("B", False).stone("W", "D4").presence("B", True)
+    await written(play)
+    expected = play.verdict.must_point_out
+    assert expected
+    assert (await reader.game("T/b1", min_seq=5)).must_point_out == expected
+    await written(play.shown("W", "D4"))
+    assert not (await reader.game("T/b1", min_seq=6)).must_point_out
+
+
+# Lists
+
+
+async def test_open_cases_come_first_and_those_that_wait_longest_before_the_others(
+    reader: Reader, written: Written
+) -> None:
+    games = [doubled(f"T/b{number}", later_ms=1000 * (9 - number)) for number in range(1, 6)]
+    games[1].rule("VOID_AND_WARN")
+    games.append(doubled("U/b1"))
+    await written(*games)
+    await reader.settled()
+    listed = await reader.list_cases(tournament_id="T", page_size=2)
+    assert ids(listed) == ["T/b5 5", "T/b4 5", "T/b3 5", "T/b1 5", "T/b2 5"]
+    assert [each.case.status for each in listed] == [outcome_pb2.CASE_STATUS_OPEN] * 4 + [
+        outcome_pb2.CASE_STATUS_DECIDED
+    ]
+    assert ids(await reader.list_cases(tournament_id="T", open_only=True)) == ["T/b5 5", "T/b4 5", "T/b3 5", "T/b1 5"]
+    assert ids(await reader.list_cases(game_id="T/b2")) == ["T/b2 5"]
+    assert len(await reader.list_cases()) == 6
+    assert listed[-1].effects[-1].warn.player == COLOR_BLACK
+    assert (listed[0].person, listed[0].round, listed[0].seq) == ("li", 3, 5)
+
+
+async def test_a_page_token_of_another_list_is_refused(reader: Reader, written: Written) -> None:
+    await written(doubled("T/b1"), doubled("T/b2"))
+    await reader.settled()
+    page = await reader.cases.ListCases(pb.ListCasesRequest(tournament_id="T", page_size=1), timeout=TIMEOUT_S)
+    for wrong in (
+        pb.ListCasesRequest(tournament_id="U", page_token=page.next_page_token),
+        pb.ListCasesRequest(page_token="nonsense"),
+    ):
+        told = await refused(reader.cases.ListCases(wrong, timeout=TIMEOUT_S))
+        assert (code(told), told.field) == ("MALFORMED", "page_token")
+
+
+async def test_a_case_comes_with_what_the_player_did_before_in_the_event(reader: Reader, written: Written) -> None:
+    first = doubled("T/b1").rule("VOID_AND_WARN")
+    dismissed = doubled("T/b2", later_ms=100_000).rule("DISMISS")
+    other = doubled("T/b3", black="sun", later_ms=200_000).rule("VOID_AND_WARN")
+    elsewhere = doubled("U/b1", later_ms=300_000).rule("VOID_AND_WARN")
+    await written(first, dismissed, other, elsewhere, doubled("T/b4", later_ms=400_000))
+    await reader.settled()
+    told = await reader.cases.GetCase(pb.GetCaseRequest(game_id="T/b4", case_id="5", min_seq=5), timeout=TIMEOUT_S)
+    assert (told.case.person, ids(told.earlier)) == ("li", ["T/b1 5"])
+    assert told.earlier[0].case.option == "VOID_AND_WARN"
+
+
+async def test_cases_and_games_that_are_not_there_are_told_apart(reader: Reader, written: Written) -> None:
+    await written(doubled())
+    await reader.settled()
+    for game_id, case_id, expected in (("T/b1", "9", "CASE_UNKNOWN"), ("nowhere", "5", "GAME_UNKNOWN")):
+        request = pb.GetCaseRequest(game_id=game_id, case_id=case_id)
+        assert code(await refused(reader.cases.GetCase(request, timeout=TIMEOUT_S))) == expected
+
+
+async def test_a_game_that_diverged_shows_no_cases(reader: Reader, written: Written, log: EventLog) -> None:
+    play, other = doubled().rule("VOID_AND_WARN"), doubled(black="sun")
+    await written(play)
+    await reader.settled()
+    assert len(await reader.list_cases()) == len(await reader.list_penalties()) == 1
+    await write(log, other.outcomes[:1])
+    await reader.settled()
+    assert (await reader.list_cases(), await reader.list_penalties()) == ([], [])
+
+
+# Preview
+
+
+async def preview(reader: Reader, option: str, **said: Any) -> outcome_pb2.Verdict:
+    about = {name: said.pop(name) for name in ("game_id", "person", "at_ms") if name in said}
+    ruling = RulingDecided(option=option, **{"case_id": "5", "role": ROLE_ARBITER, **said})
+    request = pb.PreviewRulingRequest(**{"game_id": "T/b1", **about}, ruling=ruling)
+    return (await reader.cases.PreviewRuling(request, timeout=TIMEOUT_S)).verdict
+
+
+async def events(log: EventLog, play: Play) -> None:
+    await log.append("game-events", [NewRecord(play.game_id.encode(), past.value) for past in play.log])
+
+
+async def test_a_preview_is_the_verdict_that_the_ruling_gets_and_stores_nothing(
+    reader: Reader, written: Written, log: EventLog
+) -> None:
+    play = doubled()
+    await events(log, play)
+    await written(play)
+    await reader.settled()
+    ends = [await log.end(topic, partition) for topic in ("game-events", OUTCOMES) for partition in range(4)]
+    before = await reader.list_cases()
+    told = await preview(reader, "VOID_AND_WARN", reason="seen", case_revision=5)
+    real = play.rule("VOID_AND_WARN").verdict
+    assert (told.status, told.effects, told.removed, told.turn, told.seq) == (
+        real.status,
+        real.effects,
+        real.removed,
+        real.turn,
+        real.seq,
+    )
+    assert told.penalties == real.penalties
+    assert [each.clause for each in told.ledger.penalties] == ["CN2002 17.2"]
+    assert (await reader.list_cases(), await reader.list_penalties()) == (before, [])
+    assert ends == [await log.end(topic, partition) for topic in ("game-events", OUTCOMES) for partition in range(4)]
+
+
+async def test_a_preview_of_the_losing_warning_shows_the_result(
+    reader: Reader, written: Written, log: EventLog
+) -> None:
+    play = doubled().rule("VOID_AND_WARN").moves("W C14, B C3, B C5")
+    await events(log, play)
+    await written(play)
+    await reader.settled()
+    told = await preview(reader, "VOID_AND_WARN", case_id=next(iter(play.game.table.cases)))
+    assert (told.result.clause, told.phase) == ("CN2002 24.2", outcome_pb2.PHASE_ENDED)
+
+
+async def test_a_preview_says_why_a_ruling_would_be_refused_and_what_would_be_allowed(
+    reader: Reader, written: Written, log: EventLog
+) -> None:
+    play = table().stone("B", "E7", manner="DROPPED").consent("W", accept=False)
+    await events(log, play)
+    await written(play)
+    await reader.settled()
+    told = await preview(reader, "STANDS_WHERE_IT_FELL", case_id="2")
+    assert told.status == outcome_pb2.STATUS_REFUSED
+    assert told.reason.startswith("role: needs CHIEF, not ARBITER")
+    told = await preview(reader, "STANDS_WHERE_IT_FELL", case_id="2", role=ROLE_CHIEF)
+    assert told.status == outcome_pb2.STATUS_FOLDED
+    told = await preview(reader, "OTHER", case_id="2", role=ROLE_CHIEF)
+    assert told.reason == "effects: this option leaves them to you; enter at least one"
+    told = await preview(reader, "STANDS_WHERE_IT_FELL", case_id="2", role=ROLE_CHIEF, person="arbiter")
+    assert told.reason.startswith("role: 'arbiter' is not CHIEF in this game")
+    told = await preview(reader, "STANDS_WHERE_IT_FELL", case_id="2", role=ROLE_DEPUTY)
+    assert told.status == outcome_pb2.STATUS_REFUSED
+
+
+async def test_a_preview_judges_by_the_corrected_record(reader: Reader, written: Written, log: EventLog) -> None:
+    play = doubled().retract("e5").moves("W C14, B C3, B C5")
+    await events(log, play)
+    await written(play)
+    await reader.settled()
+    told = await preview(reader, "VOID_AND_WARN", case_id=next(iter(play.game.table.cases)))
+    assert (told.status, told.removed) == (outcome_pb2.STATUS_FOLDED, ["C5"])
+
+
+async def test_a_preview_of_a_game_that_is_not_there_or_of_no_role_is_refused(reader: Reader, written: Written) -> None:
+    await written(doubled())
+    await reader.settled()
+    assert code(await refused(preview(reader, "WARN", game_id="nowhere"))) == "GAME_UNKNOWN"
+    told = await refused(preview(reader, "WARN", role=0))
+    assert (code(told), told.field) == ("MALFORMED", "ruling.role")
+
+
+# Watching a hall
+
+
+async def update(call: Any) -> pb.WatchCasesResponse:
+    while True:
+        told: pb.WatchCasesResponse = await call.read()
+        if not told.HasField("heartbeat"):
+            return told
+
+
+async def test_a_watcher_gets_the_open_cases_then_each_that_opens_changes_or_closes(
+    reader: Reader, written: Written
+) -> None:
+    first, second = doubled("T/b1"), table("T/b2")
+    await written(first, second, doubled("T/b3").rule("DISMISS"))
+    await reader.settled()
+    call = reader.watch_cases("T")
+    snapshot = await update(call)
+    assert (ids(list(snapshot.open.cases)), snapshot.open.more) == (["T/b1 5"], False)
+    await written(doubled("U/b1"))
+    await written(second.moves(DOUBLE))
+    opened = await update(call)
+    assert ids([opened.changed]) == ["T/b2 5"]
+    await written(first.stone("W", "C14"))
+    assert (await update(call)).changed.case.revision == 6
+    await written(first.rule("VOID_AND_WARN"))
+    closed = await update(call)
+    assert (closed.changed.case.status, closed.changed.case.option) == (
+        outcome_pb2.CASE_STATUS_DECIDED,
+        "VOID_AND_WARN",
+    )
+
+
+async def test_a_resumed_watcher_gets_what_changed_meanwhile_once_as_it_stands(
+    reader: Reader, written: Written
+) -> None:
+    first, second = doubled("T/b1"), table("T/b2")
+    await written(first, second)
+    await reader.settled()
+    call = reader.watch_cases("T")
+    token = (await update(call)).resume_token
+    call.cancel()
+    await written(second.moves(DOUBLE).stone("W", "C14").rule("VOID_AND_WARN"))
+    await reader.settled()
+    again = reader.watch_cases("T", token)
+    told = await update(again)
+    assert (ids([told.changed]), told.changed.case.status) == (["T/b2 5"], outcome_pb2.CASE_STATUS_DECIDED)
+    await written(first.rule("DISMISS"))
+    assert ids([(await update(again)).changed]) == ["T/b1 5"]
+
+
+async def test_many_open_cases_come_in_several_messages_and_only_the_last_has_a_token(
+    reader: Reader, written: Written, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("caipan.query.cases._SNAPSHOT_BYTES", 1000)
+    await written(*(doubled(f"T/b{number}") for number in range(10)))
+    await reader.settled()
+    call, messages = reader.watch_cases(), []
+    while not messages or messages[-1].open.more:
+        messages.append(await update(call))
+    assert len(messages) > 1
+    assert sum(len(message.open.cases) for message in messages) == 10
+    assert [bool(message.resume_token) for message in messages] == [False] * (len(messages) - 1) + [True]
+
+
+async def test_a_hall_that_is_quiet_sends_heartbeats_though_others_are_busy(
+    log: EventLog, written: Written, tmp_path: Path
+) -> None:
+    async with Reader(log, tmp_path / "quick.db", heartbeat_s=0.05) as reader:
+        call = reader.watch_cases("T")
+        assert (await call.read()).HasField("open")
+        busy = doubled("U/b1")
+        for point in ("C14", "C13", "C12"):
+            await written(busy.stone("W", point))
+        told = await call.read()
+        assert told.HasField("heartbeat")
+        assert told.resume_token
+
+
+async def test_tokens_that_do_not_fit_are_refused(reader: Reader, written: Written, tmp_path: Path) -> None:
+    await written(doubled())
+    await reader.settled()
+    call = reader.watch_cases("T")
+    token = (await update(call)).resume_token
+    for wrong, tournament in (("x" * 40, "T"), (token, "U")):
+        told = await refused(reader.watch_cases(tournament, wrong).read())
+        assert (code(told), told.field) == ("MALFORMED", "resume_token")
+    async with EmbeddedLog(tmp_path / "other.db") as other, Reader(other, tmp_path / "other-read.db") as elsewhere:
+        await write(other, doubled(black="sun").outcomes)
+        await elsewhere.settled()
+        told = await refused(elsewhere.watch_cases("T", token).read())
+        assert code(told) == "TOKEN_STALE"
+
+
+async def test_a_server_that_stops_ends_a_watch_with_its_last_token(
+    log: EventLog, written: Written, tmp_path: Path
+) -> None:
+    await written(doubled())
+    async with Reader(log, tmp_path / "stopping.db") as reader:
+        call = reader.watch_cases("T")
+        token = (await update(call)).resume_token
+        await reader.stop_following()
+        _, error = await rest(call)
+        assert (code(error), error.resume_token) == ("SHUTTING_DOWN", token)
+    async with Reader(log, tmp_path / "stopping.db") as reader:
+        call = reader.watch_cases("T", token)
+        await written(doubled("T/b2"))
+        assert ids([(await update(call)).changed]) == ["T/b2 5"]
+
+
+# Penalties
+
+
+async def test_penalties_are_listed_by_game_person_and_tournament(reader: Reader, written: Written) -> None:
+    twice = doubled("T/b1").rule("VOID_AND_WARN").moves("W C14, B C3, B C5").rule("VOID_AND_WARN")
+    await written(twice, doubled("T/b2", black="sun").rule("VOID_AND_WARN"), doubled("U/b1").rule("VOID_AND_WARN"))
+    await reader.settled()
+
+    async def listed(**asked: Any) -> list[str]:
+        return [f"{each.game_id} {each.person}" for each in await reader.list_penalties(page_size=1, **asked)]
+
+    assert await listed() == ["T/b1 li", "T/b1 li", "T/b2 sun", "U/b1 li"]
+    assert await listed(person="li") == ["T/b1 li", "T/b1 li", "U/b1 li"]
+    assert await listed(tournament_id="T", person="li") == ["T/b1 li", "T/b1 li"]
+    assert await listed(game_id="T/b2") == ["T/b2 sun"]
+    assert await listed(person="nobody") == []
+    (first, *_) = await reader.list_penalties()
+    assert (first.penalty.clause, first.penalty.ruling, first.penalty.move) == ("CN2002 17.2", "e6", 3)
+
+
+async def test_a_corrected_record_takes_the_penalty_that_rested_on_it_away(reader: Reader, written: Written) -> None:
+    play = doubled().rule("VOID_AND_WARN")
+    await written(play)
+    await reader.settled()
+    assert len(await reader.list_penalties(game_id="T/b1")) == 1
+    await written(play.retract("e5"))
+    await reader.settled()
+    assert await reader.list_penalties(game_id="T/b1") == []
+    assert not (await reader.game("T/b1")).penalties
+
+
+async def test_who_changes_colours_keeps_the_seat_that_stands_in_the_ledger(reader: Reader, written: Written) -> None:
+    play = doubled().rule("VOID_AND_WARN").claim("W", "CN2002 17.1", against="B")
+    colours = [rl.Effect(set_colours=rl.SetColours(black="xu", white="li"))]
+    play.rule("SWAP_PLAYERS", role="CHIEF", effects=colours)
+    assert play.status == "FOLDED", play.reason
+    await written(play)
+    await reader.settled()
+    (penalty,) = await reader.list_penalties()
+    assert (penalty.person, penalty.penalty.side) == ("xu", COLOR_BLACK)
+    assert {each.person for each in await reader.list_cases(game_id="T/b1")} == {"xu"}
+
+
+# The same infraction, the same sanction?
+
+
+async def compare(reader: Reader, **asked: Any) -> pb.CompareRulingsResponse:
+    return await reader.penalties.CompareRulings(pb.CompareRulingsRequest(**asked), timeout=TIMEOUT_S)
+
+
+def dropped(game_id: str, option: str, later_ms: int = 0, **how: Any) -> Play:
+    play = table(game_id, later_ms=later_ms, **how).stone("B", "E7", manner="DROPPED").consent("W", accept=False)
+    return play.rule(option, role="CHIEF")
+
+
+async def test_rulings_on_the_same_matter_stand_side_by_side_and_the_odd_one_is_marked(
+    reader: Reader, written: Written
+) -> None:
+    games = [
+        dropped("T/b1", "STANDS_WHERE_IT_FELL"),
+        dropped("T/b2", "PICK_UP_FREE", 10_000),
+        dropped("T/b3", "STANDS_WHERE_IT_FELL", 20_000),
+        dropped("T/b4", "DISMISS", 30_000),
+        dropped("U/b1", "PICK_UP_FREE", 40_000),
+        doubled("T/b5", later_ms=50_000).rule("VOID_AND_WARN"),
+    ]
+    await written(*games)
+    await reader.settled()
+    told = await compare(reader, tournament_id="T", clause="CN2002 17.3 drop")
+    assert [(each.case.game_id, each.stands_apart) for each in told.rulings] == [
+        ("T/b1", False),
+        ("T/b2", True),
+        ("T/b3", False),
+        ("T/b4", False),
+    ]
+    assert told.unequal
+    assert [each.earlier_of_person for each in told.rulings] == [0, 1, 2, 3]
+    assert (await compare(reader, game_id="T/b2", case_id="2")) == told
+    assert (await compare(reader, tournament_id="T", clause="CN2002 17.3")).rulings == told.rulings
+    alone = await compare(reader, tournament_id="T", clause="CN2002 17.2")
+    assert (len(alone.rulings), alone.unequal) == (1, False)
+
+
+async def test_an_open_case_is_compared_with_what_was_ruled_before(reader: Reader, written: Written) -> None:
+    await written(doubled("T/b1").rule("VOID_AND_WARN"), doubled("T/b2", later_ms=60_000))
+    await reader.settled()
+    told = await compare(reader, game_id="T/b2", case_id="5")
+    assert [each.case.game_id for each in told.rulings] == ["T/b1"]
+
+
+async def test_free_rulings_are_compared_by_what_they_do(reader: Reader, written: Written) -> None:
+    warn = [rl.Effect(warn=rl.Warn(player=COLOR_BLACK))]
+    admonish = [rl.Effect(admonish=rl.Admonish(player=COLOR_BLACK))]
+    for number, effects in enumerate((warn, admonish, warn)):
+        play = table(f"T/b{number}", later_ms=1000 * number).stone("B", "Q16").claim("W")
+        await written(play.rule("OTHER", role="CHIEF", effects=effects))
+        assert play.status == "FOLDED"
+    await reader.settled()
+    told = await compare(reader, tournament_id="T", clause="CN2002 30.6")
+    assert [each.stands_apart for each in told.rulings] == [False, True, False]
+
+
+async def test_a_comparison_needs_to_know_of_what(reader: Reader, written: Written) -> None:
+    for asked in ({}, {"tournament_id": "T"}, {"game_id": "T/b1"}, {"clause": "CN2002 17.2"}):
+        told = await refused(compare(reader, **asked))
+        assert code(told) == "MALFORMED"
+        assert told.reason == "name a tournament and a clause, or a game and a case"
+    assert code(await refused(compare(reader, game_id="T/b1", case_id="5"))) == "CASE_UNKNOWN"
+
+
+# The tables are derived
+
+
+async def test_cases_and_penalties_are_the_same_when_the_read_model_is_built_again(
+    log: EventLog, written: Written, tmp_path: Path
+) -> None:
+    games = [doubled("T/b1"), doubled("T/b2").rule("VOID_AND_WARN"), dropped("T/b3", "PICK_UP_FREE")]
+    games.append(doubled("T/b4").rule("VOID_AND_WARN").retract("e5"))
+    first = []
+    async with Reader(log, tmp_path / "one.db") as reader:
+        for play in games:
+            for _ in play.outcomes:
+                await written(play)
+        await reader.settled()
+        first = [await reader.list_cases(), await reader.list_penalties(), await reader.list()]
+    async with Reader(log, tmp_path / "two.db") as reader:
+        await reader.settled()
+        assert [await reader.list_cases(), await reader.list_penalties(), await reader.list()] == first
