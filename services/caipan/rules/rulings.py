@@ -69,10 +69,14 @@ def decide(table: Table, act: Act) -> Decision:
             pb.STATUS_STALE,
         )
     key, offer = _offer(table, case, said)
-    clause = table.edition.clauses[key]
+    clause = table.edition.clause(key)
     needed = table.edition.required_role(key, offer, table.regulations)
     if (why := decides_as(table, act.event.by, said.role, needed)) is not None:
         raise RefusedError(f"{why} ({clause.id}, {offer.name})")
+    if case.told.side not in SEATS and said.against in SEATS:
+        found = CaseMemory()
+        found.CopyFrom(case)
+        found.told.side, case = said.against, found
     effects = effects_of(table, case, offer.option, said.effects)
     if table.phase == pb.PHASE_FINAL and any(effect.WhichOneof("effect") not in _EVENT_LEVEL for effect in effects):
         raise RefusedError(f"the result is final and cannot be changed ({table.cite('16.4')})")
@@ -96,7 +100,7 @@ def _case(table: Table, act: Act, said: RulingDecided) -> CaseMemory:
     keys = {clause.key for clause in clauses}
     for decided in table.closed:
         is_same = decided.key and decided.told.side == side and {*said.refs} & {*decided.told.refs}
-        if is_same and keys & {*decided.keys}:
+        if is_same and keys & {*decided.keys, decided.key}:
             raise RefusedError(f"refs: that act was decided by ruling {decided.told.decided_by!r}: one act, one ruling")
     for case in table.cases.values():
         if case.told.side == side and keys & {*case.keys} and (not said.refs or {*said.refs} & {*case.told.refs}):
@@ -129,7 +133,7 @@ def _named(table: Table, clause: str) -> tuple[Clause, ...]:
     if not clause:
         raise RefusedError("clause: missing; name one, e.g. " + edition.cite("17.2"))
     found = (edition.clauses[clause],) if clause in edition.clauses else edition.cited(clause)
-    ruled = tuple(each for each in found if each.is_ruled)
+    ruled = tuple(each for each in found if each.options)
     if not found:
         raise RefusedError(f"clause: {edition.id} has no clause {clause!r}")
     if not ruled:
@@ -140,9 +144,13 @@ def _named(table: Table, clause: str) -> tuple[Clause, ...]:
 def _offer(table: Table, case: CaseMemory, said: RulingDecided) -> tuple[str, Offer]:
     """The clause, by key, and the option that the ruling takes. Raises RefusedError with what is listed."""
     edition = table.edition
-    keys = [key for key in case.keys if said.clause in ("", key, edition.clauses[key].id)]
+    clauses = [edition.clause(key) for key in case.keys]
+    keys = [clause.key for clause in clauses if said.clause in ("", clause.key, clause.id)]
+    if not keys:  # what the person finds may bring another matter of it: on purpose, or by a player (CN2002 17.5, 17.6)
+        others = [edition.topics[key] for clause in clauses for key in clause.see if key in edition.topics]
+        keys = [key for key in others if said.clause == key and edition.clauses[key].options]
     if not keys:
-        allowed = ", ".join(dict.fromkeys(edition.clauses[key].id for key in case.keys))
+        allowed = ", ".join(dict.fromkeys(clause.id for clause in clauses))
         raise RefusedError(f"clause: case {case.told.case_id} is about {allowed}, not {said.clause!r}")
     offers = [(key, offer) for key in keys for offer in docket.listed(table, case, key, said.refs)]
     for key, offer in offers:
@@ -160,7 +168,8 @@ def enact(table: Table, decision: Decision, act: Act) -> Table:
     case, clause, offer, effects = decision
     ruled = copy_table(table)
     if case.told.case_id:
-        case = ruled.cases[case.told.case_id]
+        side, case = case.told.side, ruled.cases[case.told.case_id]
+        case.told.side = side
     else:
         own = docket.open_case(ruled, act, case.told.side, 0, case.keys)
         own.told.refs.extend(ref for ref in case.told.refs if ref not in own.told.refs)
@@ -212,7 +221,7 @@ def _decide_fixed(table: Table, case: CaseMemory, act: Act) -> Table:
     """Applies the one ruling of a case that asks no person to find anything (R55); it can be superseded."""
     if case.told.case_id not in table.cases or len(case.keys) != 1:
         return table
-    clause = table.edition.clauses[case.keys[0]]
+    clause = table.edition.clause(case.keys[0])
     rulings = [offer for offer in docket.listed(table, case, clause.key) if not offer.option.dismisses]
     uncertain = any(finding.kind in _UNCERTAIN for finding in case.told.findings)
     if not clause.auto_fixed or len(rulings) != 1 or uncertain:
