@@ -1,4 +1,4 @@
-"""Every option of every clause that a game's log decides, in every edition: taken once, and refused to a role too low."""
+"""Every option of every clause that a game's log decides, in all editions: taken once, refused to a role too low."""
 
 from __future__ import annotations
 

@@ -12,6 +12,7 @@ from caipan.rules.act import Act
 from caipan.rules.clauses import Clause, Offer
 from caipan.rules.enact import CannotApplyError, Enactment
 from caipan.rules.ending import count_board
+from caipan.rules.ledger import Ledger
 from caipan.rules.officials import decides_as
 from caipan.rules.points import BLACK, SEATS, WHITE, Colour
 from caipan.rules.ruling_effects import IncompleteError, effects_of
@@ -182,7 +183,7 @@ def enact(table: Table, decision: Decision, act: Act) -> Table:
     _find_outside_moment(table, decision, act)
     if ruled.result is not None and ruled.result.how == pb.RESULT_HOW_COUNT and ruled.phase != pb.PHASE_FINAL:
         count_board(ruled)
-    derive_loss(ruled, act)
+    derive_loss(ruled, table.ledger, act)
     return ruled
 
 
@@ -234,10 +235,14 @@ def _decide_fixed(table: Table, case: CaseMemory, act: Act) -> Table:
         return table
 
 
-def derive_loss(table: Table, act: Act) -> None:
-    """The game is lost at the warning that the regulations name (CN2002 24.2); both at once is a case (R34)."""
-    limit = table.regulations.warnings_to_lose
-    lost = [side for side in SEATS if limit and table.ledger.adding_up(side) >= limit]
+def derive_loss(table: Table, before: Ledger, act: Act) -> None:
+    """The game is lost at the warning that the regulations name (CN2002 24.2); both at once is a case (R34).
+
+    ``before``: the ledger before the act.
+    """
+    limit, now = table.regulations.warnings_to_lose, table.ledger
+    warned = [side for side in SEATS if now.adding_up(side) > before.adding_up(side)]
+    lost = [side for side in warned if limit and now.adding_up(side) >= limit]
     result = table.result
     if not lost or table.phase == pb.PHASE_FINAL:
         return
