@@ -39,6 +39,21 @@ def test_cn2002_20_2_false_life_is_named_by_the_arbiter_and_lists_two_rulings() 
     assert (play.at("J4"), play.turn, play.warnings) == (".", "B", (0, 1))
 
 
+def test_cn2002_22_6_pressed_before_all_captures_are_off_is_one_warning() -> None:
+    position = {"size": 9, "black": ["A2", "B2", "C2"], "white": ["A1", "B1", "C1"], "to_move": "B"}
+    play = refereed(**position, observed=["CAPTURES", "PRESSES"]).stone("B", "D1").captured("B", "A1", "B1").press("B")
+    play.captured("B", "C1")
+    play.rule("WARN", "CN2002 22.6")
+    assert (play.warnings, play.at("D1"), play.at("C1"), play.turn) == ((1, 0), "X", ".", "W")
+    assert play.game.table.cases == {}
+
+
+def test_cn2002_22_6_lifted_in_time_the_press_is_regular() -> None:
+    position = {"size": 9, "black": ["A2", "B2", "C2"], "white": ["A1", "B1", "C1"], "to_move": "B"}
+    play = refereed(**position, observed=["CAPTURES", "PRESSES"]).stone("B", "D1").captured("B", "A1", "B1", "C1")
+    assert play.press("B").found == []
+
+
 def test_cn2002_22_7_leaving_is_permitted_once() -> None:
     play = refereed().stone("B", "Q16").stone("W", "D4").claim("W", kind="LEAVE")
     assert play.options == {"CN2002 22.7": ["PERMIT_LEAVE", "REFUSE"]}
