@@ -8,7 +8,7 @@ KAFKA := cd tests && ../$(BIN)/python -m support.kafka
 KAFKA_DIR ?= build/kafka/node
 KAFKA_PORT ?= 0
 
-.PHONY: help setup run demo test kafka-up kafka-down kafka-fetch check format proto proto-fresh breaking bench golden lock clean
+.PHONY: help setup run demo test kafka-up kafka-down kafka-fetch check format proto proto-fresh breaking bench golden clauses-doc lock clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -72,6 +72,9 @@ bench: setup ## speed and size, each beside its yardstick
 
 golden: setup ## writes the golden logs again; say in CHANGELOG under "verdicts" why
 	@$(BIN)/python tests/golden/make_golden.py
+
+clauses-doc: setup ## writes docs/clauses.md: from a clause to its code and its tests
+	@$(BIN)/python tests/clauses/make_document.py
 
 lock: ## pins the newest versions (needs uv)
 	@for f in run dev; do uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header requirements/$$f.in -o requirements/$$f.txt; done

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from support.boards import filled
+from support.boards import CYCLE, three_kos
 from support.play import Play
 
 SUICIDE = "B Q16, W A2, B Q4, W B1, B A1"
@@ -39,22 +39,6 @@ def test_cn2002_19_a_forbidden_stone_of_the_side_off_turn_breaks_both_clauses() 
 def test_cn2002_19_a_forbidden_stone_lifted_and_another_set_leaves_only_the_other() -> None:
     play = Play(9).moves("B E5, W A2, B J9, W B1, B A1").lifted("B", "A1").moves("B D5, W G7")
     assert (play.at("A1"), play.at("D5"), play.number) == (".", "X", 6)
-
-
-def _ko(row: int, white_holds: bool) -> tuple[list[str], list[str]]:
-    black = [f"J{row + 1}", f"H{row}", f"J{row - 1}"]
-    white = [f"K{row + 1}", f"L{row}", f"K{row - 1}"]
-    (white if white_holds else black).append(f"J{row}" if white_holds else f"K{row}")
-    return black, white
-
-
-def three_kos(moves: int) -> Play:
-    """Three kos in the middle, after as many quiet moves at both sides."""
-    kos = [_ko(16, True), _ko(10, False), _ko(4, True)]
-    return filled(moves, black=[p for b, _ in kos for p in b], white=[p for _, w in kos for p in w], to_move="B")
-
-
-CYCLE = "B K16, W J10, B K4, W J16, B K10, W J4"
 
 
 def test_cn2002_20_3_a_triple_ko_recreates_at_move_206_the_position_after_move_200() -> None:

@@ -46,3 +46,16 @@ def filled(moves: int, **how: Any) -> Play:
         column, row = divmod(number // 2, 19)
         play.stone("BW"[number % 2], f"{(_B, _W)[number % 2][column]}{row + 1}")
     return play
+
+
+def three_kos(moves: int, **how: Any) -> Play:
+    """Three kos in the middle, after as many quiet moves at both sides; Black to move."""
+    black, white = [], []
+    for row, white_holds in ((16, True), (10, False), (4, True)):
+        black += [f"J{row + 1}", f"H{row}", f"J{row - 1}"]
+        white += [f"K{row + 1}", f"L{row}", f"K{row - 1}"]
+        (white if white_holds else black).append(f"J{row}" if white_holds else f"K{row}")
+    return filled(moves, black=black, white=white, to_move="B", **how)
+
+
+CYCLE = "B K16, W J10, B K4, W J16, B K10, W J4"  # takes the three kos in turn; the sixth move is the start again

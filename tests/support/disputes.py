@@ -16,6 +16,7 @@ from caipan.v1 import facts_pb2 as facts
 from caipan.v1 import rulings_pb2 as rl
 from caipan.v1.checkpoint_pb2 import CaseMemory
 from caipan.v1.common_pb2 import Actor
+from caipan.v1.regulations_pb2 import Regulations
 from support.events import actor
 from support.play import Play
 from support.streams import POINTS, SIZE, make_acts, make_opening, make_points, seeds
@@ -111,9 +112,12 @@ def _seen(random: Random, play: Play) -> Step:
             lambda: facts.StonesCaptured(points=make_points(random), stored=random.randrange(6)),
             lambda: facts.ClockPressed(hand=random.randrange(4)),
             lambda: facts.ResultSigned(),
+            lambda: facts.EndProposed(concede_rest=True),
+            lambda: facts.RegulationsAdopted(changes=Regulations(edition=random.choice(edition_ids()))),
         ]
     )()
-    return Step(fact, random.choice(["B", "W", ""] if isinstance(fact, facts.ResultSigned) else "BW"), ARBITER)
+    by = CHIEF if isinstance(fact, facts.RegulationsAdopted) else ARBITER
+    return Step(fact, random.choice(["B", "W", ""] if isinstance(fact, facts.ResultSigned) else "BW"), by)
 
 
 def _moved(random: Random) -> facts.BoardDiscrepancy:

@@ -132,8 +132,8 @@ class Play:
     def lifted(self, player: str, point: str, **about: Any) -> Play:
         return self.say(facts.StoneLifted(point=point), player, **about)
 
-    def propose_end(self, player: str, **about: Any) -> Play:
-        return self.say(facts.EndProposed(), player, **about)
+    def propose_end(self, player: str, *, concede_rest: bool = False, **about: Any) -> Play:
+        return self.say(facts.EndProposed(concede_rest=concede_rest), player, **about)
 
     def answer_end(self, player: str, accept: bool = True, **about: Any) -> Play:
         return self.say(facts.EndAnswered(accept=accept), player, **about)

@@ -58,12 +58,12 @@ def _complained(table: Table, act: Act) -> Sequence[str] | None:
     edition = table.edition
     stands = edition.topics.get(named, edition.topics.get(f"{ROOT} {named}", named))
     found = (edition.clauses[stands],) if stands in edition.clauses else edition.cited(named)
-    keys = [clause.key for clause in found if clause.is_ruled] or [key for clause in found for key in clause.see]
+    keys = [clause.key for clause in found if clause.opens_cases] or [key for clause in found for key in clause.see]
     ruled = [edition.topics.get(key, key) for key in keys if edition.topics.get(key, key) in edition.clauses]
     if not found:
         act.find(table.cite("16.3"), pb.FINDING_KIND_CLAUSE_UNKNOWN, side=act.player, ref=named)
         return None
-    return [key for key in ruled if edition.clauses[key].is_ruled]
+    return [key for key in ruled if edition.clauses[key].opens_cases]
 
 
 def _find_wrong_moment(table: Table, act: Act) -> None:
@@ -78,7 +78,7 @@ def _find_wrong_moment(table: Table, act: Act) -> None:
 def _join(table: Table, act: Act, keys: Sequence[str]) -> None:
     case = _about(table, act, keys)
     side = case.told.side if case is not None else _whom(table, act, keys)
-    allowed = [key for key in keys or (case.keys if case else ()) if may_raise(table.edition.clauses[key], act, side)]
+    allowed = [key for key in keys or (case.keys if case else ()) if may_raise(table.edition.clause(key), act, side)]
     if not allowed and keys:
         act.find(
             table.cite("16.3"), pb.FINDING_KIND_NOT_ENTITLED, side=act.player, ref=table.edition.clauses[keys[0]].id
@@ -112,8 +112,13 @@ def _whom(table: Table, act: Act, keys: Sequence[str]) -> Colour:
     against: Colour = act.fact.against
     if against in SEATS or act.player not in SEATS:
         return against
-    about_oneself = any(_is_own(table.edition.clauses[key]) for key in keys)
+    about_oneself = _is_application(act) or any(_is_own(table.edition.clauses[key]) for key in keys)
     return act.player if about_oneself else other(act.player)
+
+
+def _is_application(act: Act) -> bool:
+    """Whether a player asks for something of his own; a complaint is about the opponent."""
+    return bool(act.fact.kind != ClaimRaised.KIND_COMPLAINT)
 
 
 def _is_own(clause: Clause) -> bool:
@@ -127,6 +132,8 @@ def may_raise(clause: Clause, act: Act, side: Colour) -> bool:
     by, allowed = act.player, clause.raised_by
     if not _ANYBODY.isdisjoint(allowed) or side not in SEATS:
         return True
+    if _is_application(act) and Raiser.COUNTED in allowed:
+        return by == side  # only the player under the count applies (CN2002 22.5)
     if by not in SEATS:
         return Raiser.ARBITER in allowed
     return (by == side and Raiser.COUNTED in allowed) or (by != side and Raiser.OPPONENT in allowed)
@@ -139,7 +146,7 @@ def _special(table: Table) -> Sequence[str]:
 
 def _add_claim(table: Table, act: Act, case: CaseMemory) -> None:
     """Notes the claim, and whether it is late; a timely application of the counted player is a fact of the case."""
-    clause = table.edition.clauses[case.keys[0]]
+    clause = table.edition.clause(case.keys[0])
     late = docket.is_late(table, clause, act.player, case.told.move)
     if late:
         act.find(table.cite("16.3"), pb.FINDING_KIND_LATE_CLAIM, side=act.player, ref=clause.id)
@@ -161,7 +168,7 @@ def consent_given(table: Table, act: Act) -> Table | None:
     case.told.consents.add(by=act.player, proposal=act.fact.proposal, accept=act.fact.accept)
     act.touch(case)
     for key in case.keys:
-        clause = table.edition.clauses[key]
+        clause = table.edition.clause(key)
         if clause.consent == Consent.OPPONENT and docket.is_agreed(case, clause):
             return settle_by_agreement(table, case, clause, act)
     return None

@@ -200,8 +200,8 @@ class Option:
 
     @property
     def dismisses(self) -> bool:
-        """Whether nothing follows."""
-        return self.effects == (Dismiss(),)
+        """Whether nothing follows; who has which colour may be noted with it (CN2002 17.1)."""
+        return Dismiss() in self.effects
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,6 +310,11 @@ class Clause:
     def is_ruled(self) -> bool:
         """Whether a person decides it."""
         return self.ruling in (RulingKind.FIXED, RulingKind.CHOSEN)
+
+    @property
+    def opens_cases(self) -> bool:
+        """Whether a case of a game may be decided by it; what the event decides is none of the game's."""
+        return bool(self.options) and self.level == Level.GAME
 
     def listed(self, facts: Collection[str] = (), regulations: Regulations | None = None) -> tuple[Offer, ...]:
         """What a case of which ``facts`` (values of When) hold lists, the default first. Without ``regulations`` their

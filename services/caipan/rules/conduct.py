@@ -23,7 +23,7 @@ _CAUSES = {BoardDiscrepancy.CAUSE_BLACK: BLACK, BoardDiscrepancy.CAUSE_WHITE: WH
 def conduct_observed(table: Table, act: Act) -> None:
     """Opens a case of the clause on this conduct; what no clause penalises is on record (CN2002 15.6, 16.1)."""
     kind, side = act.fact.kind, act.fact.against
-    if kind == ConductObserved.KIND_TALK_START and _is_permitted(table, side):
+    if kind == ConductObserved.KIND_TALK_START and side in SEATS and _is_permitted(table, side):
         table.talks[side] = act.at_ms
         return
     if kind == ConductObserved.KIND_TALK_END:
@@ -45,8 +45,8 @@ def _keys(table: Table, act: Act) -> Sequence[str]:
             return ()
         return (
             [clause]
-            if edition.clauses[clause].is_ruled
-            else [each.key for each in edition.see(clause) if each.is_ruled]
+            if edition.clauses[clause].opens_cases
+            else [each.key for each in edition.see(clause) if each.opens_cases]
         )
     kind = _KINDS.get(act.fact.kind)
     return [clause.key for clause in edition.clauses.values() if kind in clause.opened_by.conduct]

@@ -156,7 +156,7 @@ def listed(table: Table, case: CaseMemory, key: str, refs: Sequence[str] = ()) -
 
     Where only the opponent may raise a clause, nothing but a dismissal is listed before he does (CN2002 17.3).
     """
-    clause = table.edition.clauses[key]
+    clause = table.edition.clause(key)
     offers = clause.listed(holding(table, case, clause, refs), table.regulations)
     if not _BY_ARBITER.isdisjoint(clause.raised_by) or case.told.claims:
         return offers
@@ -167,7 +167,7 @@ def holding(table: Table, case: CaseMemory, clause: Clause, refs: Sequence[str] 
     """What holds of a case under a clause, as values of When."""
     told, opponent = case.told, other(case.told.side)
     facts: set[str] = set(case.facts)
-    if told.claims and all(claim.late for claim in told.claims):
+    if all(claim.late for claim in told.claims) and (told.claims or _is_out_of_time(table, case, clause)):
         facts.add(When.LATE)
     facts.add(When.ANSWERED if table.history.moves_of(opponent, told.move) else When.UNANSWERED)
     facts.add(When.AGREED if is_agreed(case, clause) else When.NOT_AGREED)
@@ -177,6 +177,13 @@ def holding(table: Table, case: CaseMemory, clause: Clause, refs: Sequence[str] 
         facts.add(When.AGAIN_IN_EVENT if refs else When.FIRST)
     facts.update((When.RECONSTRUCTED, When.LOST))  # which of them is the arbiter's finding
     return facts | _against_limit(table, case, clause)
+
+
+def _is_out_of_time(table: Table, case: CaseMemory, clause: Clause) -> bool:
+    """Whether even an arbiter comes too late: a window that ends with a move of the game is one of the correction
+    (CN2002 17.1)."""
+    window = table.edition.window(clause.key, table.regulations)
+    return window is not None and window.ends == Anchor.MOVE_NUMBER and case.told.move > window.count
 
 
 def _against_limit(table: Table, case: CaseMemory, clause: Clause) -> set[str]:
@@ -198,7 +205,8 @@ def _against_limit(table: Table, case: CaseMemory, clause: Clause) -> set[str]:
 
 def option_of(table: Table, case: CaseMemory) -> Option:
     """The option that decided a closed case."""
-    return table.edition.catalogue[case.told.option]
+    offers = table.edition.clause(case.key).options
+    return next(offer.option for offer in offers if offer.name == case.told.option)
 
 
 def is_agreed(case: CaseMemory, clause: Clause) -> bool:
@@ -235,7 +243,7 @@ def tell(table: Table, case: CaseMemory) -> pb.Case:
     if told.status == pb.CASE_STATUS_OPEN:
         for key in case.keys:
             told.candidates.append(candidate(table, case, key))
-        told.window = table.edition.clauses[case.keys[0]].until if case.keys else ""
+        told.window = table.edition.clause(case.keys[0]).until if case.keys else ""
     return told
 
 
@@ -246,7 +254,7 @@ def candidate(table: Table, case: CaseMemory, key: str) -> pb.Candidate:
         pb.ListedOption(name=offer.name, required_role=edition.required_role(key, offer, regulations))
         for offer in listed(table, case, key)
     ]
-    return pb.Candidate(clause=edition.clauses[key].id, key=key, options=options)
+    return pb.Candidate(clause=edition.clause(key).id, key=key, options=options)
 
 
 def close(table: Table, case: CaseMemory, status: pb.CaseStatus.ValueType, decided_by: str = "") -> None:

@@ -66,8 +66,12 @@ class Edition:
     digest: bytes
 
     def clause(self, key: str) -> Clause:
-        """The clause of this key; the edition's own may be named by the number alone. Raises KeyError."""
-        return self.clauses[key if key in self.clauses else f"{self.id} {key}"]
+        """The clause of this key; the edition's own may be named by the number alone. One that it lacks is as its own
+        text has it: what a game was judged by before it adopted this edition stays so. Raises KeyError."""
+        if key in self.clauses:
+            return self.clauses[key]
+        text = key.split(" ")[0]
+        return edition(text).clauses[key] if text in _files() and text != self.id else self.clauses[f"{self.id} {key}"]
 
     def about(self, number: str) -> Clause:
         """The clause of this edition on what CN2002 says under ``number``. Raises KeyError if it has none."""
@@ -96,9 +100,10 @@ class Edition:
         until = self.clause(key).until
         if not until:
             return None
-        window = self.windows[until]
+        windows = self.windows if until in self.windows else edition(key.split(" ")[0]).windows
+        window = windows[until]
         is_lifted = regulations is not None and regulations.claim_window == CLAIM_WINDOW_NONE
-        return self.windows[window.lifted] if window.lifted and is_lifted else window
+        return windows[window.lifted] if window.lifted and is_lifted else window
 
     def required_role(self, key: str, offer: Offer, regulations: Regulations | None = None) -> Role.ValueType:
         """The lowest role that may record this option: as the regulations say, else as the clause does."""

@@ -196,9 +196,11 @@ class SetRunning:
 
 @dataclass(frozen=True, slots=True)
 class SetColours:
-    """The two persons have the colours that were assigned to them (CN2002 17.1)."""
+    """The two persons have the colours that were assigned to them (CN2002 17.1); with ``as_played`` those in which they
+    play, where the decision says so."""
 
     tag: ClassVar = "SET_COLOURS"
+    as_played: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,6 +129,7 @@ class Enactment:
     def _play(self, index: int) -> None:
         """The stone is set as a move, with what it captures (CN2002 17.3)."""
         table, player = self.table, self.case.told.side
+        table.remember(self.act)
         captured = table.board.play(index, player)
         table.captured[other(player)] += len(captured)
         table.turn, table.passes, table.proposer = other(player), 0, COLOR_UNSPECIFIED
@@ -146,9 +147,9 @@ class Enactment:
         table = self.table
         if not 0 <= move <= table.history.length:
             raise CannotApplyError(f"set_points.as_after_move is {move}: the record has {table.history.length} moves")
-        table.remember(self.act)
-        table.history = table.history.until(move)
-        table.turn = table.history.turn_after(move)
+        if move < table.history.length:
+            table.history = table.history.until(move)
+            table.turn = table.history.turn_after(move)
         table.set_again([], self.act)
         table.passes, table.proposer, table.unpressed, table.early = 0, COLOR_UNSPECIFIED, None, {}
 
@@ -165,7 +166,7 @@ class Enactment:
             table.accept_provisional(self.act)
         if table.turn != said.color:
             table.turn = said.color
-            table.history.edit(table.board.cells(), table.turn)
+            table.history.edit(table.history.cells(table.history.length), table.turn)
         table.passes, table.proposer = 0, COLOR_UNSPECIFIED
 
     # Persons, result, the rest

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from caipan.rules import docket
 from caipan.rules.act import Act
 from caipan.rules.clauses import Counting
 from caipan.rules.hands import judge_due
@@ -34,7 +35,8 @@ def pass_declared(table: Table, act: Act) -> None:
 def end_proposed(table: Table, act: Act) -> None:
     """The side on turn says that the game is over and so gives up this move (CN2002 13.2, 21.1).
 
-    It stays open until it is answered; a proposal from both sides is the confirmation of both (7.1).
+    It stays open until it is answered; a proposal from both sides is the confirmation of both (7.1). Where the proposer
+    gives up contesting, the chief fixes the boundary (12.4).
     """
     player = act.player or table.turn
     if not _may_give_up_move(table, act, player, table.cite("13.2")):
@@ -44,6 +46,8 @@ def end_proposed(table: Table, act: Act) -> None:
         return
     _make_empty_move(table, act, player)
     table.proposer = player
+    if act.fact.concede_rest and len(table.cases) < docket.OPEN_MOST:
+        act.touch(docket.open_case(table, act, player, table.history.length, [table.edition.about("12.4(4)").key]))
 
 
 def _may_give_up_move(table: Table, act: Act, player: Colour, clause: str) -> bool:

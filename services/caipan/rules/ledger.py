@@ -45,7 +45,7 @@ class Ledger:
         ]
         if self._regulations.offboard_accumulation:
             return len(counted)
-        return sum(not self._edition.clauses[penalty.key].offboard for penalty in counted)
+        return sum(not self._edition.clause(penalty.key).offboard for penalty in counted)
 
     def counts(self) -> Iterator[PenaltyCount]:
         """What stands against each side that has anything, Black first."""

@@ -80,6 +80,8 @@ class _Filling:
     def original(self) -> rl.SetPoints:
         """The stone back where it left the hand."""
         case, names = self.case, self.table.names
+        if case.HasField("found"):
+            return rl.SetPoints()  # the board in force has it there
         if not (case.instead_of and case.point):
             return self.given("set_points", "the point to clear and the point to restore").set_points
         return self._put(names[case.instead_of - 1], remove=[names[case.point - 1]])
@@ -140,8 +142,10 @@ class _Filling:
         party = ed.Party.OFFENDER if effect.whose == ed.Turn.OFFENDER else ed.Party.OPPONENT
         return rl.Effect(set_turn=rl.SetTurn(color=self.side(party)))
 
-    def set_colours(self, _: ed.SetColours) -> rl.Effect:
-        """The persons have the colours that were assigned to them (CN2002 17.1)."""
+    def set_colours(self, effect: ed.SetColours) -> rl.Effect | None:
+        """The persons have the colours that were assigned to them, or those in which they play (CN2002 17.1)."""
+        if effect.as_played:
+            return self.said.get("set_colours")
         opened = self.table.opened
         colours = opened.colours if opened.HasField("colours") else self.table.colours
         if "set_colours" in self.said or colours is None:

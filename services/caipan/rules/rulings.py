@@ -12,6 +12,7 @@ from caipan.rules.act import Act
 from caipan.rules.clauses import Clause, Offer
 from caipan.rules.enact import CannotApplyError, Enactment
 from caipan.rules.ending import count_board
+from caipan.rules.ledger import Ledger
 from caipan.rules.officials import decides_as
 from caipan.rules.points import BLACK, SEATS, WHITE, Colour
 from caipan.rules.ruling_effects import IncompleteError, effects_of
@@ -82,10 +83,14 @@ def decide(table: Table, act: Act) -> Decision:
             pb.STATUS_STALE,
         )
     key, offer = _offer(table, case, said)
-    clause = table.edition.clauses[key]
+    clause = table.edition.clause(key)
     needed = table.edition.required_role(key, offer, table.regulations)
     if (why := decides_as(table, act.event.by, said.role, needed)) is not None:
         raise RefusedError(f"{why} ({clause.id}, {offer.name})")
+    if case.told.side not in SEATS and said.against in SEATS:
+        found = CaseMemory()
+        found.CopyFrom(case)
+        found.told.side, case = said.against, found
     effects = effects_of(table, case, offer.option, said.effects)
     if table.phase == pb.PHASE_FINAL and any(effect.WhichOneof("effect") not in _EVENT_LEVEL for effect in effects):
         raise RefusedError(f"the result is final and cannot be changed ({table.cite('16.4')})")
@@ -147,7 +152,7 @@ def _find_case(table: Table, act: Act, said: RulingDecided) -> CaseMemory:
     keys = {clause.key for clause in clauses}
     for decided in table.closed:
         is_same = decided.key and decided.told.side == side and {*said.refs} & {*decided.told.refs}
-        if is_same and keys & {*decided.keys}:
+        if is_same and keys & {*decided.keys, decided.key}:
             by = decided.told.decided_by
             raise RefusedError(f"refs: that act was decided by ruling {by!r}: one act, one ruling", decided_by=by)
     for case in table.cases.values():
@@ -193,7 +198,7 @@ def _named(table: Table, clause: str) -> tuple[Clause, ...]:
     if not clause:
         raise RefusedError("clause: missing; name one, e.g. " + edition.cite("17.2"))
     found = (edition.clauses[clause],) if clause in edition.clauses else edition.cited(clause)
-    ruled = tuple(each for each in found if each.is_ruled)
+    ruled = tuple(each for each in found if each.options)
     if not found:
         raise RefusedError(f"clause: {edition.id} has no clause {clause!r}")
     if not ruled:
@@ -204,9 +209,13 @@ def _named(table: Table, clause: str) -> tuple[Clause, ...]:
 def _offer(table: Table, case: CaseMemory, said: RulingDecided) -> tuple[str, Offer]:
     """The clause, by key, and the option that the ruling takes. Raises RefusedError with what is listed."""
     edition = table.edition
-    keys = [key for key in case.keys if said.clause in ("", key, edition.clauses[key].id)]
+    clauses = [edition.clause(key) for key in case.keys]
+    keys = [clause.key for clause in clauses if said.clause in ("", clause.key, clause.id)]
+    if not keys:  # what the person finds may bring another matter of it: on purpose, or by a player (CN2002 17.5, 17.6)
+        others = [edition.topics[key] for clause in clauses for key in clause.see if key in edition.topics]
+        keys = [key for key in others if said.clause == key and edition.clauses[key].options]
     if not keys:
-        allowed = ", ".join(dict.fromkeys(edition.clauses[key].id for key in case.keys))
+        allowed = ", ".join(dict.fromkeys(clause.id for clause in clauses))
         raise RefusedError(f"clause: case {case.told.case_id} is about {allowed}, not {said.clause!r}")
     offers = [(key, offer) for key in keys for offer in docket.listed(table, case, key, said.refs)]
     for key, offer in offers:
@@ -224,7 +233,8 @@ def enact(table: Table, decision: Decision, act: Act) -> Table:
     case, clause, offer, effects = decision
     ruled = copy_table(table)
     if case.told.case_id:
-        case = ruled.cases[case.told.case_id]
+        side, case = case.told.side, ruled.cases[case.told.case_id]
+        case.told.side = side
     else:
         own = docket.open_case(ruled, act, case.told.side, 0, case.keys)
         own.told.refs.extend(ref for ref in case.told.refs if ref not in own.told.refs)
@@ -239,7 +249,7 @@ def enact(table: Table, decision: Decision, act: Act) -> Table:
         count_board(ruled)
     if ruled.ledger.penalties != table.ledger.penalties:
         act.tell(ledger=pb.Ledger(penalties=ruled.ledger.penalties))
-    derive_loss(ruled, act)
+    derive_loss(ruled, table.ledger, act)
     return ruled
 
 
@@ -278,7 +288,7 @@ def _decide_fixed(table: Table, case: CaseMemory, act: Act) -> Table:
     """Applies the one ruling of a case that asks no person to find anything (R55); it can be superseded."""
     if case.told.case_id not in table.cases or len(case.keys) != 1:
         return table
-    clause = table.edition.clauses[case.keys[0]]
+    clause = table.edition.clause(case.keys[0])
     rulings = [offer for offer in docket.listed(table, case, clause.key) if not offer.option.dismisses]
     uncertain = any(finding.kind in _UNCERTAIN for finding in case.told.findings)
     if not clause.auto_fixed or len(rulings) != 1 or uncertain:
@@ -291,9 +301,15 @@ def _decide_fixed(table: Table, case: CaseMemory, act: Act) -> Table:
         return table
 
 
-def derive_loss(table: Table, act: Act) -> None:
-    """The game is lost at the warning that the regulations name (CN2002 24.2); both at once is a case (R34)."""
-    lost, result = _lost(table), table.result
+def derive_loss(table: Table, before: Ledger, act: Act) -> None:
+    """The game is lost at the warning that the regulations name (CN2002 24.2); both at once is a case (R34).
+
+    ``before``: the ledger before the act.
+    """
+    limit, now = table.regulations.warnings_to_lose, table.ledger
+    warned = [side for side in SEATS if now.adding_up(side) > before.adding_up(side)]
+    lost = [side for side in warned if limit and now.adding_up(side) >= limit]
+    result = table.result
     if not lost or table.phase == pb.PHASE_FINAL:
         return
     if result is not None and result.how not in (pb.RESULT_HOW_COUNT, pb.RESULT_HOW_UNSPECIFIED):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from support.disputes import ARBITER, CHIEF, OFFICIALS, Step, disputes, take
 from support.events import field_of
 from support.play import Play
-from support.streams import SIZE, make_message, seeds
+from support.streams import SIZE, make_message, make_observation, make_stone, seeds
 
 from caipan.rules.board import Board
 from caipan.rules.checkpoint import load, save
@@ -71,8 +71,8 @@ def test_what_stands_against_a_side_is_what_was_imposed_and_told(dispute: Disput
         for effect in play.verdict.effects:
             if effect.HasField("warn"):
                 warned[effect.warn.player] += 1
-    ledger, regulations = play.game.table.ledger, play.game.table.regulations
-    if not regulations.caution_conversion:
+    ledger = play.game.table.ledger
+    if not any(penalty.kind == pb.Penalty.KIND_ADMONITION for penalty in ledger.penalties):
         assert tuple(warned.values()) == play.warnings
     for side in (1, 2):
         imposed = [penalty for penalty in ledger.penalties if penalty.side == side]
@@ -177,18 +177,32 @@ def as_it_reads(play: Play) -> dict[str, Verdict]:
     return read
 
 
-@given(disputes(), st.data())
-def test_a_retracted_record_leaves_the_history_without_it(dispute: Dispute, data: st.DataObject) -> None:
-    _, steps = dispute
-    may = slips(steps)
-    if not may:
-        return
-    slip = data.draw(st.sampled_from(may))
-    play, straight = played(dispute), played(dispute, without=slip)
-    if play.phase == "FINAL":
-        return
-    play.retract(f"f{slip}", source="tablet", by=ARBITER, at=1000 * len(steps))
+def check_corrected(play: Play, straight: Play) -> None:
     assert play.status == "FOLDED"
     assert (play.digest, play.stones()) == (straight.digest, straight.stones())
     assert play.drawn() == play.stones()
     assert as_it_reads(play) == as_it_reads(straight)
+
+
+@given(disputes(), st.data())
+def test_a_retracted_record_leaves_the_history_without_it(dispute: Dispute, data: st.DataObject) -> None:
+    how, steps = dispute
+    slip = data.draw(st.sampled_from(slips(steps) or [-1]))
+    play = played((how, steps))
+    if slip >= 0 and play.phase != "FINAL":
+        play.retract(f"f{slip}", source="tablet", by=ARBITER, at=1000 * len(steps))
+        check_corrected(play, played(dispute, without=slip))
+
+
+@given(disputes(), seeds, st.data())
+def test_a_replaced_record_leaves_the_history_with_the_right_one(
+    dispute: Dispute, seed: int, data: st.DataObject
+) -> None:
+    how, steps = dispute
+    slip = data.draw(st.sampled_from(slips(steps) or [-1]))
+    play, random = played(dispute), Random(seed)
+    if slip >= 0 and play.phase != "FINAL":
+        fact, player = random.choice([make_stone, make_observation])(random), random.choice("BW")
+        play.replace(f"f{slip}", fact, player, source="tablet", by=ARBITER, at=1000 * len(steps))
+        right = steps[slip]._replace(fact=fact, player=player, case=None)
+        check_corrected(play, played((how, [*steps[:slip], right, *steps[slip + 1 :]])))
