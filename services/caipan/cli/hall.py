@@ -198,6 +198,7 @@ def _compare(service: Service, tournament: str, clause: str, json: bool) -> None
         print_json(told)
         return
     head = printable(f"{clause} {title_of(clause)}".strip())
-    summary = "they differ: see the lines with ≠" if told.unequal else "all alike"
     lines = [compared_of(each) for each in told.rulings]
-    stdout().print(f"{head}: {f'{len(lines)} rulings, {summary}' if lines else 'nothing was ruled'}", *lines, sep="\n")
+    number = f"{len(lines)} ruling{'s' if len(lines) > 1 else ''}" if lines else "nothing was ruled"
+    summary = ", they differ: see the lines with ≠" if told.unequal else ", all alike" if len(lines) > 1 else ""
+    stdout().print(f"{head}: {number}{summary}", *lines, sep="\n")
