@@ -6,7 +6,7 @@ import gc
 
 from support.kafka import KafkaMissing
 
-from bench import core, kafka, service
+from bench import cases, core, kafka, service
 from bench.report import table
 
 
@@ -16,6 +16,7 @@ def main() -> None:
     print(table(core.figures()))
     print("service: one process, the embedded log, gRPC on loopback")
     print(table(service.figures()))
+    print(table(cases.figures()))
     print("kafka: a process for each service, a broker of its own")
     try:
         for figures in kafka.figures():

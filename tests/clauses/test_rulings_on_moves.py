@@ -80,6 +80,32 @@ def test_a_ruling_on_a_closed_case_is_refused() -> None:
     assert (play.status, play.reason) == ("REFUSED", "case_id: case 5 is closed by ruling 'e6': supersede that")
 
 
+def test_a_ruling_on_an_act_that_is_decided_names_the_one_that_decided_it() -> None:
+    play = refereed().moves(DOUBLE).rule("VOID_AND_WARN")
+    assert play.rule("VOID_AND_WARN", case="5").verdict.decided_by == "e6"
+    play.stone("W", "C14").rule("DISMISS", "CN2002 23.3", case="", refs=["e8"], against=1)
+    again = play.rule("DISMISS", "CN2002 23.3", case="", refs=["e8"], against=1)
+    assert (again.status, again.verdict.decided_by) == ("REFUSED", "e9")
+    assert play.rule("LOSS", case="99").verdict.decided_by == ""
+
+
+def test_a_verdict_has_the_whole_ledger_where_it_changed_and_none_elsewhere() -> None:
+    play = refereed().moves(DOUBLE)
+    assert not play.verdict.HasField("ledger")
+    first = play.rule("VOID_AND_WARN").verdict.ledger
+    assert [(each.clause, each.key, each.ruling) for each in first.penalties] == [("CN2002 17.2", "CN2002 17.2", "e6")]
+    assert not play.stone("W", "C14").verdict.HasField("ledger")
+    assert not play.rule("DISMISS", "CN2002 23.3", case="", against=1).verdict.HasField("ledger")
+    second = play.moves("B C3, B C5").rule("VOID_AND_WARN").verdict.ledger
+    assert (len(second.penalties), second.penalties[0]) == (2, first.penalties[0])
+
+
+def test_a_correction_that_changes_the_ledger_tells_the_whole_of_it() -> None:
+    play = refereed().moves(DOUBLE).rule("VOID_AND_WARN").retract("e5")
+    assert play.verdict.HasField("ledger")
+    assert list(play.verdict.ledger.penalties) == []
+
+
 def test_a_ruling_on_what_has_changed_since_is_stale() -> None:
     play = refereed().moves(DOUBLE)
     (case,) = play.verdict.cases

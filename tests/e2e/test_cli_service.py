@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 from support.command import COMMAND, Running, Service, caipan, environment, objects
+from support.desk import DOUBLE, game
 from support.intake import stone
 
 from caipan.cli.app import app
@@ -396,8 +397,11 @@ def test_a_record_that_cannot_be_read_is_listed_and_shown(unread: Service) -> No
 
 def test_the_demonstration_ends_well_and_leaves_nothing_behind() -> None:
     told = caipan("demo").stdout
-    for incident in ("CN2002 17.4", "CN2002 18.3", "CN2002 19", "~ 196 now reads: move 98", "~ 221 did not happen"):
+    for incident in ("CN2002 17.4", "CN2002 18.3", "CN2002 19", "~ 198 now reads: move 98", "~ 223 did not happen"):
         assert incident in told
+    assert "? case 122 against White: CN2002 17.2: VOID_AND_WARN (arbiter), DISMISS (arbiter)" in told
+    assert "? case 122 decided: VOID_AND_WARN under CN2002 17.2 连下两着 Two moves in a row" in told
+    assert "against White: 1 warning (1 zi at the count)" in told
     assert "result: Black wins by resignation" in told
     assert ": the same\n" in told
     first = told.splitlines()[0].removesuffix(".").split()
@@ -423,6 +427,7 @@ def examples(unread: Service, tmp_path_factory: pytest.TempPathFactory) -> Path:
     record.write_text(SHORT, "utf-8")
     events.write_text(events_of(record, "T1/r1/b1"), "utf-8")
     caipan("send", events, **unread.at)
+    caipan("send", "-", text=game("T1/r1/b2", DOUBLE), **unread.at)
     caipan("log", "copy", Path(unread.at["CAIPAN_DATA"]) / "log.db", folder / "data" / "log.db")
     return folder
 

@@ -15,6 +15,8 @@ from caipan.cli.console import CommandError, say_error
 from caipan.cli.synthetic import RECORDER
 from caipan.serving.errors import detail_of, retry_delay_s
 from caipan.serving.tokens import ALL, KeyFileError, load_private_key, make_token, role_name
+from caipan.v1.case_service_pb2 import WatchCasesRequest, WatchCasesResponse
+from caipan.v1.case_service_pb2_grpc import CaseServiceStub, PenaltyServiceStub
 from caipan.v1.common_pb2 import Actor
 from caipan.v1.errors_pb2 import (
     ERROR_CODE_SHUTTING_DOWN,
@@ -28,6 +30,7 @@ from caipan.v1.game_service_pb2_grpc import GameServiceStub
 from caipan.v1.intake_service_pb2 import StreamEventsRequest
 from caipan.v1.intake_service_pb2_grpc import IntakeServiceStub
 from caipan.v1.operation_service_pb2_grpc import OperationServiceStub
+from caipan.v1.ruling_service_pb2_grpc import RulingServiceStub
 
 PRIVATE_KEY_FILE = "token-key.pem"
 
@@ -48,15 +51,22 @@ T = TypeVar("T")
 
 
 class Service:
-    """The service at ``address`` (HOST:PORT). ``token`` goes with every call where it is given."""
+    """The service at ``address`` (HOST:PORT). ``token`` goes with every call where it is given; ``acting``: in which of
+    its roles.
+    """
 
-    def __init__(self, address: str, token: str = "") -> None:
+    def __init__(self, address: str, token: str = "", acting: str = "") -> None:
         self.address = address
         self.channel = grpc.insecure_channel(address, options=_OPTIONS)
         self.games = GameServiceStub(self.channel)
         self.intake = IntakeServiceStub(self.channel)
         self.operations = OperationServiceStub(self.channel)
+        self.rulings = RulingServiceStub(self.channel)
+        self.cases = CaseServiceStub(self.channel)
+        self.penalties = PenaltyServiceStub(self.channel)
         self._metadata = [("authorization", f"Bearer {token}")] if token else []
+        if acting:
+            self._metadata.append(("caipan-role", acting))
 
     def call(self, method: Callable[..., T], request: Any) -> T:
         """One call. Raises CommandError."""
@@ -80,16 +90,23 @@ class Service:
                 time.sleep(pause_s(error))
 
     def watch(self, game_id: str) -> Iterator[WatchGameResponse]:
-        """A snapshot of the game, then every outcome and heartbeats, for ever; a broken stream is taken up again.
+        """A snapshot of the game, then every outcome and heartbeats, for ever. Raises CommandError."""
+        return self._resumed(self.games.WatchGame, WatchGameRequest(game_id=game_id))
 
-        Where it cannot be taken up there is another snapshot. Raises CommandError.
-        """
-        token, began, said = "", False, False
+    def watch_cases(self, tournament_id: str) -> Iterator[WatchCasesResponse]:
+        """The open cases of a tournament or of all, then those that change and heartbeats, for ever. Raises
+        CommandError."""
+        return self._resumed(self.cases.WatchCases, WatchCasesRequest(tournament_id=tournament_id))
+
+    def _resumed(self, method: Callable[[Any], Iterator[Any]], request: Any) -> Iterator[Any]:
+        """A stream with resume tokens that is taken up again when it breaks; from its beginning where it cannot be."""
+        began, said = False, False
         while True:
             wait_s = _PAUSE_S
             try:
-                for update in self.games.WatchGame(WatchGameRequest(game_id=game_id, resume_token=token)):
-                    token, began, said = update.resume_token or token, True, False
+                for update in method(request):
+                    request.resume_token = update.resume_token or request.resume_token
+                    began, said = True, False
                     yield update
             except grpc.RpcError as error:
                 detail = detail_of(error)
@@ -98,11 +115,18 @@ class Service:
                     raise self.explained(error) from None
                 wait_s = pause_s(error)
                 if code == ERROR_CODE_TOKEN_STALE:
-                    token = ""
+                    request.resume_token = ""
                 if not said:
                     say_error(f"{self.explained(error)} (taking it up again)")
             said = True
             time.sleep(wait_s)
+
+    def insist_or_say(self, method: Callable[..., T], request: Any) -> T:
+        """As ``insist``. Raises CommandError."""
+        try:
+            return self.insist(method, request)
+        except grpc.RpcError as error:
+            raise self.explained(error) from None
 
     def stream(self, requests: Iterator[StreamEventsRequest], token: str) -> Any:
         """One stream of events: an iterator of StreamEventsResponse that raises grpc.RpcError, and may be cancelled."""

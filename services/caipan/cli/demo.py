@@ -1,4 +1,4 @@
-"""The demonstration: a service of its own, a real game with three incidents, the verdicts as a watcher gets them."""
+"""The demonstration: a service of its own, a real game with four incidents, the verdicts as a watcher gets them."""
 
 from __future__ import annotations
 
@@ -20,8 +20,18 @@ from caipan.cli.follow import follow
 from caipan.cli.lines import Line
 from caipan.cli.online import tell_outcome
 from caipan.cli.replay import Replay
+from caipan.cli.synthetic import RECORDER
 from caipan.cli.views import game_view
-from caipan.v1.common_pb2 import COLOR_BLACK, COLOR_UNSPECIFIED, COLOR_WHITE, Color, Source
+from caipan.rules.points import other
+from caipan.v1.common_pb2 import (
+    COLOR_BLACK,
+    COLOR_UNSPECIFIED,
+    COLOR_WHITE,
+    ROLE_ARBITER,
+    Actor,
+    Color,
+    Source,
+)
 from caipan.v1.event_pb2 import EVENT_TYPE_CLOCK_PRESSED, EVENT_TYPE_STONE_PLACED, Event
 from caipan.v1.facts_pb2 import (
     OBSERVED_PRESSES,
@@ -30,6 +40,7 @@ from caipan.v1.facts_pb2 import (
     CorrectedFact,
     GameOpened,
     GameResigned,
+    Official,
     RecordCorrected,
     StonePlaced,
 )
@@ -37,11 +48,14 @@ from caipan.v1.game_service_pb2 import GetGameRequest, WatchGameResponse
 from caipan.v1.intake_service_pb2 import WAIT_VERDICT, Appended, AppendEventsRequest, AppendEventsResponse
 from caipan.v1.outcome_pb2 import Outcome
 from caipan.v1.regulations_pb2 import Regulations
+from caipan.v1.ruling_service_pb2 import DecideRequest, Entry
+from caipan.v1.rulings_pb2 import RulingDecided
 from caipan.v1.state_pb2 import GameState
 
 GAME_ID = "demo/r1/b1"
-EARLY_PRESS, KO_SLIP, FORBIDDEN = 41, 98, 110  # moves at which something happens
-KO_POINT, FORBIDDEN_POINT = "A15", "H13"
+EARLY_PRESS, DOUBLE_MOVE, KO_SLIP, FORBIDDEN = 41, 60, 98, 110  # moves at which something happens
+SECOND_POINT, KO_POINT, FORBIDDEN_POINT = "O3", "A15", "H13"
+ARBITER = Actor(person="zhao", role=ROLE_ARBITER)
 
 _START_MS = 1_773_900_000_000
 _THINKING_MS = 20_000
@@ -66,7 +80,10 @@ def scenes() -> list[Scene]:
         Scene("The game is opened: stones come from the board, presses from the clock.", hall.opening()),
         Scene(f"Moves 1 to {EARLY_PRESS - 1}.", hall.moves(EARLY_PRESS - 1)),
         Scene("Black presses the clock first and sets the stone afterwards.", hall.press_before_stone()),
-        Scene(f"Moves {EARLY_PRESS + 1} to {KO_SLIP - 1}: Black takes a ko.", hall.moves(KO_SLIP - 1)),
+        Scene(f"Moves {EARLY_PRESS + 1} to {DOUBLE_MOVE}.", hall.moves(DOUBLE_MOVE)),
+        Scene("White sets another stone. A case is opened: it lists what may be ruled.", [hall.second_stone()]),
+        Scene("The arbiter rules: the second move is void, one warning.", [hall.ruling()]),
+        Scene(f"Moves {DOUBLE_MOVE + 1} to {KO_SLIP - 1}: Black takes a ko.", hall.moves(KO_SLIP - 1)),
         Scene("The recorder types that White takes the ko back at once ...", [hall.stone(KO_POINT)]),
         Scene("... but White had played elsewhere. The record is corrected.", hall.replaced()),
         Scene(f"Moves {KO_SLIP + 1} to {FORBIDDEN - 1}.", hall.moves(FORBIDDEN - 1)),
@@ -112,6 +129,7 @@ class _Hall:
             tournament_id="demo",
             players=["ding-hao", "fan-tingyu"],
             colours=Colours(black="ding-hao", white="fan-tingyu"),
+            officials=[Official(person=ARBITER.person, role=ARBITER.role)],
             regulations=Regulations(edition="CN2002", untimed=True),
             observed=[OBSERVED_PRESSES],
         )
@@ -139,6 +157,21 @@ class _Hall:
         self._made += 1
         return events
 
+    def second_stone(self) -> Event:
+        """The side that has just moved sets a stone once more."""
+        second = self.stone(SECOND_POINT)
+        second.player = other(self._player)
+        return second
+
+    def ruling(self) -> Event:
+        """The arbiter's, as RulingService stores it: of no device."""
+        self._now_ms += _THINKING_MS
+        side = other(self._player)
+        said = RulingDecided(
+            clause="CN2002 17.2", option="VOID_AND_WARN", role=ARBITER.role, against=side, reason="two stones in a row"
+        )
+        return Event(event_id="ruling-1", game_id=GAME_ID, at_ms=self._now_ms, ruling_decided=said, by=ARBITER)
+
     def replaced(self) -> list[Event]:
         """The last stone was another one, which is the move that was made; its press follows."""
         fact = CorrectedFact(stone_placed=StonePlaced(point=self.points[self._made]))
@@ -163,7 +196,8 @@ def show() -> None:
         console = stdout()
         console.print(f"A service runs at {address}, its log in {data}.")
         play = scenes()
-        state = _perform(Service(address, token_for(None, data)), play)
+        recorder, desk = (Service(address, token_for(None, data, who)) for who in (RECORDER, ARBITER))
+        state = _perform(recorder, desk, play)
         console.print("", "The same events folded offline, without any service:", sep="\n")
         head = _fold_offline(play)
         console.print(f"  head {head.hex()}: {'the same' if head == state.head else 'ANOTHER ONE'}")
@@ -193,7 +227,7 @@ def running_service() -> Iterator[tuple[str, Path]]:
                     service.kill()
 
 
-def _perform(service: Service, play: list[Scene]) -> GameState:
+def _perform(service: Service, desk: Service, play: list[Scene]) -> GameState:
     """Sends scene after scene and shows what a watcher of the game sees of each; returns the state at the end."""
     console, state = stdout(), GameState()
     opening, *rest = play
@@ -204,7 +238,10 @@ def _perform(service: Service, play: list[Scene]) -> GameState:
     state.CopyFrom(next(updates).snapshot)
     for scene in rest:
         console.print("", f"--- {scene.title}", sep="\n")
-        _send(service, scene)
+        if scene.events[0].HasField("ruling_decided"):
+            _decide(desk, scene.events[0])
+        else:
+            _send(service, scene)
         is_short = len(scene.events) < _SHORT
         outcomes = _outcomes(updates, state, len(scene.events))
         told = [outcome for outcome in outcomes if is_short or _is_remarkable(outcome)]
@@ -222,6 +259,11 @@ def _send(service: Service, scene: Scene) -> Sequence[Appended]:
     request = AppendEventsRequest(events=scene.events, wait=WAIT_VERDICT)
     response: AppendEventsResponse = service.call(service.intake.AppendEvents, request)
     return response.results
+
+
+def _decide(desk: Service, event: Event) -> None:
+    entry = Entry(game_id=event.game_id, event_id=event.event_id, at_ms=event.at_ms)
+    desk.call(desk.rulings.Decide, DecideRequest(entry=entry, ruling=event.ruling_decided))
 
 
 def _outcomes(updates: Iterator[WatchGameResponse], state: GameState, count: int) -> list[Outcome]:

@@ -221,8 +221,8 @@ def _draw(updates: Iterator[WatchGameResponse]) -> None:
                 tell_outcome(update.outcome)
 
 
-def connect(address: str, token: str = "") -> Service:
-    """The service at ``address`` (HOST:PORT); it is called with ``token`` where one is given."""
+def connect(address: str, token: str = "", acting: str = "") -> Service:
+    """The service at ``address`` (HOST:PORT), called with ``token`` where one is given, in its role ``acting``."""
     from caipan.cli.client import Service
 
-    return Service(address, token)
+    return Service(address, token, acting)

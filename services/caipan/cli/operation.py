@@ -114,16 +114,11 @@ def retry_quarantined(
     For records that this version can read, or that stood in a wrong place. The event keeps its id: repeating this, or
     sending the event, has one effect. Ends with 1 if the record still cannot be read.
     """
-    import grpc
-
     from caipan.cli.client import token_for
 
     service = connect(address, token_for(token, data, _OPERATOR))
     request = RetryQuarantinedRequest(record_id=record_id, wait=WAIT_LOG if wait is WaitFor.LOG else WAIT_VERDICT)
-    try:
-        told = service.insist(service.intake.RetryQuarantined, request)
-    except grpc.RpcError as error:
-        raise service.explained(error) from None
+    told = service.insist_or_say(service.intake.RetryQuarantined, request)
     if json:
         print_json(told)
     else:

@@ -117,6 +117,12 @@ def is_on_kafka(target: str) -> bool:
 
 AsJson = Annotated[bool, typer.Option("--json", help="JSON, one object on each line.")]
 Address = Annotated[str, typer.Option(help="HOST:PORT of the service.", envvar="CAIPAN_ADDRESS")]
+Query = Annotated[
+    str | None,
+    typer.Option(
+        help="HOST:PORT of the query, where it runs apart from the gateway.", envvar="CAIPAN_QUERY", show_default=False
+    ),
+]
 Data = Annotated[
     Path, typer.Option(help="Folder of the service: its log, its read model, its keys.", envvar="CAIPAN_DATA")
 ]

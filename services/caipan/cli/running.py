@@ -207,7 +207,7 @@ def token(
 
 
 def demo() -> None:
-    """Start a service of its own, send it a real game with three incidents, show the verdicts, stop it."""
+    """Start a service of its own, send it a real game with four incidents, show the verdicts, stop it."""
     from caipan.cli.demo import show
 
     show()

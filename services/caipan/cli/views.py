@@ -10,9 +10,10 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from caipan.cli.case_words import counts_of
 from caipan.cli.console import json_of, printable
 from caipan.cli.draw import Goban
-from caipan.cli.words import SIDES, name_of, result_of
+from caipan.cli.words import SIDES, case_of, name_of, result_of
 from caipan.v1.event_pb2 import Event
 from caipan.v1.mark_pb2 import RefereePhase
 from caipan.v1.operation_service_pb2 import GetStatusResponse, PartitionStatus, Quarantined
@@ -48,6 +49,12 @@ def _lines(state: GameState) -> list[str]:
         lines.append(f"provisional: {' '.join(state.provisional)}")
     if state.HasField("result"):
         lines.append(f"result: {result_of(state.result)}")
+    if signed := [who for who in ("black", "white", "arbiter") if getattr(state.signed, who)]:
+        lines.append(f"signed by: {', '.join(signed)}")
+    if state.must_point_out in SIDES:
+        lines.append(f"{SIDES[state.must_point_out]} must be shown the last move")
+    lines += [f"against {SIDES[count.side]}: {counts_of(count)}" for count in state.penalties]
+    lines += [printable(case_of(case)) for case in state.cases]
     if state.diverged:
         lines.append("DIVERGED: the outcomes of this game contradict each other; call the operator")
     return [*lines, f"{state.seq} outcomes; head {state.head.hex()}"]

@@ -8,7 +8,7 @@ from caipan.cli.console import printable
 from caipan.rules.edition import edition, edition_ids
 from caipan.rules.points import DEFAULT_SIZE
 from caipan.v1.common_pb2 import COLOR_BLACK, COLOR_WHITE, Role
-from caipan.v1.event_pb2 import EventType
+from caipan.v1.event_pb2 import EVENT_TYPE_CONSENT_GIVEN, EventType
 from caipan.v1.outcome_pb2 import (
     CASE_STATUS_OPEN,
     RESULT_HOW_COUNT,
@@ -208,7 +208,8 @@ def standing_of(verdict: Verdict) -> str:
 def _is_news(verdict: Verdict, case: Case) -> bool:
     """Whether a verdict says more of a case than that play has gone on."""
     opened = case.case_id.rstrip("bcdefghijklmnopqrstuvwxyz") == str(verdict.seq)
-    return opened or case.status != CASE_STATUS_OPEN or verdict.event_id in _said_to(case)
+    consents = verdict.event_type == EVENT_TYPE_CONSENT_GIVEN
+    return opened or consents or case.status != CASE_STATUS_OPEN or verdict.event_id in _said_to(case)
 
 
 def _said_to(case: Case) -> set[str]:
@@ -219,7 +220,8 @@ def case_of(case: Case) -> str:
     """A case in one line: what it is about and what it lists, or how it was closed."""
     about = f"case {case.case_id}"
     if case.status != CASE_STATUS_OPEN:
-        how = f": {printable(case.option)} under {printable(case.clause)}" if case.option else ""
+        key = case.key or case.clause
+        how = f": {printable(case.option)} under {printable(f'{key} {title_of(key)}'.strip())}" if case.option else ""
         return f"{about} {name_of(CaseStatus.Name(case.status), 'CASE_STATUS_').replace('_', ' ')}{how}"
     side = f" against {SIDES[case.side]}" if case.side in SIDES else ""
     return f"{about}{side}: {'; '.join(map(_candidate, case.candidates))}"
