@@ -1,0 +1,452 @@
+"""Time systems against every table and example of the rules on clocks (rules 3.1 to 3.6, 3.8 to 3.10)."""
+
+from __future__ import annotations
+
+import pytest
+from support.events import t
+from support.timing import NEVER, at, byoyomi, play, regulations, timed
+
+from caipan.rules.clocks import ClockFace, SideClock
+from caipan.rules.regimes import time_problem, time_system
+from caipan.v1.facts_pb2 import ClockExpired
+from caipan.v1.regulations_pb2 import Regulations
+
+# 3.1 basic time, 3.5 absolute time
+
+
+def test_cn2002_12_2_a_move_uses_what_it_took() -> None:
+    system = timed("BASIC", "2:00:00")
+    clock = system.start()
+    play(system, clock, t("12:30"))
+    assert system.face(clock) == ClockFace(t("12:30"), t("1:47:30"), False, False)
+
+
+@pytest.mark.parametrize("regime", ["BASIC", "ABSOLUTE", "FISCHER"])
+@pytest.mark.parametrize(
+    ("used", "inclusive", "over_after", "left_ms", "is_boundary"),
+    [
+        ("44:59.999", False, NEVER, 1, False),
+        ("45:00", False, NEVER, 0, True),
+        ("45:00.001", False, t("45:00.001"), 0, False),
+        ("46:00", False, t("45:00.001"), 0, False),
+        ("44:59.999", True, NEVER, 1, False),
+        ("45:00", True, t("45:00"), 0, False),
+    ],
+)
+def test_cn2002_12_4_a_limit_used_up_exactly_is_a_boundary_and_more_is_overtime(
+    regime: str, used: str, inclusive: bool, over_after: int, left_ms: int, is_boundary: bool
+) -> None:
+    system = timed(regime, "45:00", limit_inclusive=inclusive)
+    clock = system.start()
+    assert system.spend(clock, t(used)) == over_after
+    assert system.face(clock) == ClockFace(t(used), left_ms, over_after != NEVER, is_boundary)
+    assert system.limit == ClockExpired.LIMIT_BASIC
+
+
+def test_cn2002_12_4_3_dame_are_timed_too() -> None:
+    system = timed("ABSOLUTE", "45:00")
+    clock = at(system, "44:57")
+    assert [play(system, clock, 2000) for _ in range(3)] == [NEVER, 1001, NEVER]
+    assert (system.is_over(clock), clock.used_ms, system.left_ms(clock)) == (True, t("45:03"), 0)
+
+
+def test_overtime_is_told_once() -> None:
+    system = timed("ABSOLUTE", "45:00")
+    clock = at(system, "45:00")
+    assert (system.spend(clock, 0), system.spend(clock, 1), system.spend(clock, 1)) == (NEVER, 1, NEVER)
+
+
+# 3.2 byoyomi with retained minutes
+
+
+def test_cn2002_12_3_retained_minutes_are_part_of_the_limit() -> None:
+    system = byoyomi("2:00:00")
+    assert (system.whole_ms, system.main_ms, system.units) == (t("2:00:00"), t("1:55:00"), 5)
+    assert system.face(system.start()) == ClockFace(0, t("2:00:00"), False, False, None, 5)
+
+
+def test_cn2002_12_3_example_of_two_hours_with_five_retained_minutes() -> None:
+    system = byoyomi("2:00:00")
+    clock = at(system, "1:54:30")
+    assert system.spend(clock, 30_000) == NEVER
+    assert system.face(clock).count_ms == 0  # the count starts at once, in the middle of the move
+    assert system.spend(clock, 20_000) == NEVER
+    assert (system.face(clock).count_ms, system.units_left(clock)) == (20_000, 5)
+    system.complete_move(clock)
+    left = []
+    for seconds in ("59.9", "60.0", "150", "60", "59", "60"):
+        over_after = system.spend(clock, t(seconds))
+        left.append((system.units_left(clock), clock.used_ms, over_after))
+        system.complete_move(clock)
+    assert left == [
+        (5, t("1:55:00"), NEVER),
+        (4, t("1:56:00"), NEVER),
+        (2, t("1:58:00"), NEVER),
+        (1, t("1:59:00"), NEVER),
+        (1, t("1:59:00"), NEVER),
+        (0, t("2:00:00"), 60_000),
+    ]
+    assert system.set_units_left(clock, 1)  # 22.5 PASS
+    assert system.face(clock) == ClockFace(t("1:59:00"), 60_000, False, False, 0, 1)
+
+
+def test_cn2002_12_3_the_last_minute_begins_within_the_move_that_used_the_one_before() -> None:
+    system = byoyomi("2:00:00")
+    clock = at(system, "1:58:00")
+    system.spend(clock, 60_000)
+    assert (system.units_left(clock), system.until_overtime_ms(clock)) == (1, 60_000)
+    assert system.spend(clock, 59_999) == NEVER
+    assert system.spend(clock, 1) == 1
+
+
+def test_cn2002_12_3_a_think_of_4_10_leaves_50_seconds_of_the_last_minute() -> None:
+    system = byoyomi("2:00:00")
+    clock = at(system, "1:55:00")
+    assert system.spend(clock, t("4:10")) == NEVER
+    assert (system.units_left(clock), system.until_overtime_ms(clock)) == (1, 50_000)
+
+
+@pytest.mark.parametrize(("ms", "over_after"), [(59_999, NEVER), (60_000, 60_000), (60_001, 60_000)])
+def test_cn2002_12_3_one_retained_minute_is_the_last_from_the_start_of_the_count(ms: int, over_after: int) -> None:
+    system = byoyomi("1:00", retained_minutes=1)
+    clock = system.start()
+    assert system.spend(clock, ms) == over_after
+
+
+@pytest.mark.parametrize(
+    ("thinks", "left", "last_over_after"),
+    [
+        ([59_999, 60_000, 119_999, 59_999, 60_000], [3, 2, 1, 1, 0], 60_000),
+        ([180_000], [0], 180_000),
+        ([179_999], [1], NEVER),
+        ([180_001], [0], 180_000),
+    ],
+)
+def test_s08_a_minute_not_filled_is_free_and_the_last_ends_at_60_000(
+    thinks: list[int], left: list[int], last_over_after: int
+) -> None:
+    system = byoyomi("3:00", retained_minutes=3)
+    clock = system.start()
+    over_after, units = NEVER, []
+    for ms in thinks:
+        assert over_after == NEVER
+        over_after = play(system, clock, ms)
+        units.append(system.units_left(clock))
+    assert (units, over_after) == (left, last_over_after)
+
+
+@pytest.mark.parametrize("inclusive", [False, True])
+def test_cn2002_12_3_byoyomi_is_inclusive_whatever_the_key_says(inclusive: bool) -> None:
+    system = byoyomi("1:00", retained_minutes=1, limit_inclusive=inclusive)
+    assert system.until_overtime_ms(system.start()) == 60_000
+    assert not system.face(system.start(), 59_999).is_boundary
+
+
+def test_cn2002_12_3_from_the_main_part_to_overtime_in_one_think() -> None:
+    system = byoyomi("10:00", retained_minutes=3)
+    clock = at(system, "6:59")
+    assert system.spend(clock, t("10:00")) == t("3:01")
+    assert system.face(clock) == ClockFace(t("10:00"), 0, True, False, 60_000, 0)
+    assert system.limit == ClockExpired.LIMIT_BYOYOMI
+
+
+def test_after_overtime_a_move_and_more_time_change_nothing() -> None:
+    system = byoyomi("1:00", retained_minutes=1)
+    clock = system.start()
+    system.spend(clock, 60_000)
+    packed = clock.pack()
+    assert (play(system, clock, 90_000), clock.pack()) == (NEVER, packed)
+
+
+# 3.3 quick byoyomi
+
+
+@pytest.mark.parametrize(
+    ("seconds", "left", "until", "over_after"),
+    [
+        ("29.9", 3, 60_100, NEVER),
+        ("30", 2, 60_000, NEVER),
+        ("65", 1, 25_000, NEVER),
+        ("89.999", 1, 1, NEVER),
+        ("90", 0, 0, 90_000),
+    ],
+)
+def test_cn2002_12_3_quick_30_seconds_three_times(seconds: str, left: int, until: int, over_after: int) -> None:
+    system = byoyomi(unit_s=30, periods=3)
+    clock = system.start()
+    assert system.spend(clock, t(seconds)) == over_after
+    assert (system.units_left(clock), system.until_overtime_ms(clock)) == (left, until)
+
+
+def test_cn2002_12_3_quick_periods_come_in_addition_to_the_basic_time() -> None:
+    system = byoyomi("10:00", unit_s=30, periods=3)
+    assert (system.main_ms, system.whole_ms) == (t("10:00"), t("11:30"))
+    assert system.spend(system.start(), t("11:30")) == t("11:30")
+
+
+# 3.4 exceeding the last minute
+
+
+@pytest.mark.parametrize(("ms", "is_over"), [(59_999, False), (60_000, True), (60_001, True)])
+def test_r16_the_last_minute_passes_without_a_move(ms: int, is_over: bool) -> None:
+    system = byoyomi("1:00", retained_minutes=1)
+    assert system.face(system.start(), ms).is_over is is_over
+
+
+def test_cn2002_22_5_after_a_pass_the_last_minute_goes_on_as_often_as_it_is_granted() -> None:
+    system = byoyomi("1:00", retained_minutes=1)
+    clock = system.start()
+    for _ in range(3):
+        assert system.spend(clock, 90_000) == 60_000
+        assert system.set_units_left(clock, 1)
+        assert (clock, system.until_overtime_ms(clock)) == (system.start(), 60_000)
+
+
+# The reader ends a period (key count_source)
+
+
+def test_where_the_reader_ends_a_period_the_clock_does_not() -> None:
+    system = byoyomi("2:00", retained_minutes=2, is_spoken=True)
+    clock = system.start()
+    assert system.spend(clock, 60_400) == NEVER
+    assert (system.units_left(clock), system.face(clock).count_ms) == (2, 60_400)
+    system.read_out(clock)
+    assert (system.units_left(clock), system.face(clock).count_ms, clock.used_ms) == (1, 0, 60_000)
+    system.spend(clock, 59_800)
+    system.read_out(clock)
+    assert (system.is_over(clock), system.until_overtime_ms(clock)) == (True, 0)
+
+
+def test_where_the_reader_ends_a_period_a_stone_before_the_word_is_in_time() -> None:
+    system = byoyomi("1:00", retained_minutes=1, is_spoken=True)
+    clock = system.start()
+    play(system, clock, 60_300)
+    assert (clock, system.until_overtime_ms(clock)) == (system.start(), None)
+
+
+@pytest.mark.parametrize("used", ["0:59.999", "2:00"])
+def test_there_is_nothing_to_read_out_in_the_main_part_and_after_overtime(used: str) -> None:
+    system = byoyomi("2:00", retained_minutes=1, is_spoken=True)
+    clock = at(system, used)
+    packed = clock.pack()
+    system.read_out(clock)
+    assert clock.pack() == packed
+
+
+def test_the_main_part_ends_by_the_clock_also_where_the_reader_counts() -> None:
+    system = byoyomi("2:00", retained_minutes=1, is_spoken=True)
+    assert system.face(system.start(), 70_000) == ClockFace(60_000, 60_000, False, False, 10_000, 1)
+
+
+# 3.6 stage time, Canadian time
+
+
+def test_cn2002_12_5_table_of_three_stages() -> None:
+    system = timed("STAGE", "1:00:00", stage_moves=15, stage_s=600)
+    clock = at(system, "59:50")
+    rows, over = [], NEVER
+    for last_move_at in ("8:30", "11:30"):
+        first = t("0:10") if clock.stage == 0 else 0  # the basic time runs out during move 1 of stage 1
+        budget = system.face(clock, first + 1).budget_ms
+        assert play(system, clock, first + t(last_move_at)) == NEVER
+        assert system.face(clock).moves_left == 14
+        assert [play(system, clock, 0) for _ in range(14)] == [NEVER] * 14
+        rows.append((clock.stage - 1, budget, clock.budget_ms - t("10:00")))
+    assert rows == [(1, t("10:00"), t("1:30")), (2, t("11:30"), 0)]
+    assert clock.used_ms == t("1:20:00")
+    for _ in range(14):
+        assert play(system, clock, t("0:42")) == NEVER
+    assert system.face(clock) == ClockFace(t("1:29:48"), 12_000, False, False, None, None, 3, 1, t("10:00"))
+    assert system.face(clock, 12_000).is_boundary
+    over = system.spend(clock, 12_001)
+    assert (over, system.left_ms(clock), system.limit) == (12_001, 0, ClockExpired.LIMIT_STAGE)
+    system.complete_move(clock)
+    assert (clock.stage, clock.moves) == (3, 14)
+
+
+@pytest.mark.parametrize(
+    ("inclusive", "over_after"), [(False, t("10:00.001")), (True, t("10:00"))], ids=["exceeding", "reaching"]
+)
+def test_cn2002_12_5_the_key_decides_whether_reaching_a_stage_is_overtime(inclusive: bool, over_after: int) -> None:
+    system = timed("STAGE", "1:00:00", stage_moves=15, stage_s=600, limit_inclusive=inclusive)
+    clock = at(system, "1:00:00")
+    assert (system.is_over(clock), system.until_overtime_ms(clock)) == (False, over_after)
+    assert system.spend(clock, t("11:00")) == over_after
+
+
+def test_cn2002_12_5_the_move_that_uses_up_the_basic_time_is_the_first_of_stage_1() -> None:
+    system = timed("STAGE", "1:00:00", stage_moves=15, stage_s=600)
+    for used, stage, moves_left in (("59:59.999", None, None), ("1:00:00", 1, 14), ("1:00:00.001", 1, 14)):
+        clock = system.start()
+        play(system, clock, t(used))
+        assert system.face(clock)[6:8] == (stage, moves_left)
+
+
+def test_cn2002_12_5_before_the_first_stage_its_time_is_still_to_come() -> None:
+    system = timed("STAGE", "1:00:00", stage_moves=15, stage_s=600)
+    clock = system.start()
+    assert (system.left_ms(clock), system.until_overtime_ms(clock)) == (t("1:00:00"), t("1:10:00.001"))
+    assert system.spend(clock, t("1:10:00.001")) == t("1:10:00.001")
+
+
+def test_reg_canadian_carries_nothing_over() -> None:
+    system = timed("CANADIAN", "1:00:00", stage_moves=2, stage_s=600)
+    clock = at(system, "1:00:00")
+    play(system, clock, t("1:00"))
+    play(system, clock, t("1:00"))
+    assert system.face(clock) == ClockFace(t("1:02:00"), t("10:00"), False, False, None, None, 2, 2, t("10:00"))
+    assert system.spend(clock, t("10:00.001")) == t("10:00.001")
+
+
+def test_reg_canadian_without_basic_time_is_in_its_first_stage_from_the_start() -> None:
+    system = timed("CANADIAN", stage_moves=2, stage_s=600)
+    clock = system.start()
+    play(system, clock, 0)
+    assert system.face(clock) == ClockFace(0, t("10:00"), False, False, None, None, 1, 1, t("10:00"))
+
+
+# Fischer time
+
+
+def test_reg_fischer_a_move_is_granted_time_and_time_used_does_not_fall() -> None:
+    system = timed("FISCHER", "5:00", increment_s=10)
+    clock = system.start()
+    play(system, clock, t("0:30"))
+    assert (clock.used_ms, system.left_ms(clock)) == (t("0:30"), t("4:40"))
+    assert system.until_overtime_ms(clock) == t("4:40.001")
+
+
+@pytest.mark.parametrize(
+    ("spent", "left"), [("0", "5:00"), ("0:04", "5:00"), ("0:10", "5:00"), ("0:11", "4:59")], ids=str
+)
+def test_reg_fischer_an_increment_lifts_no_clock_above_the_cap(spent: str, left: str) -> None:
+    system = timed("FISCHER", "5:00", increment_s=10, cap_s=300)
+    clock = system.start()
+    play(system, clock, t(spent))
+    assert system.left_ms(clock) == t(left)
+
+
+def test_reg_fischer_what_was_above_the_cap_at_the_start_stays() -> None:
+    system = timed("FISCHER", "5:00", increment_s=10, cap_s=60)
+    clock = system.start()
+    play(system, clock, t("0:01"))
+    assert system.left_ms(clock) == t("4:59")
+
+
+@pytest.mark.parametrize(("spent", "left"), [("5:00", 10_000), ("5:00.001", 0)])
+def test_reg_fischer_only_a_move_in_time_is_granted_any(spent: str, left: int) -> None:
+    system = timed("FISCHER", "5:00", increment_s=10)
+    clock = system.start()
+    play(system, clock, t(spent))
+    assert system.left_ms(clock) == left
+
+
+# 3.8 to 3.10
+
+
+@pytest.mark.parametrize(
+    ("retained", "lifted_by", "left", "is_over"),
+    [(1, "59.5", 1, False), (1, "59.999", 1, False), (1, "60.0", 0, True), (5, "61", 4, False)],
+)
+def test_cn2002_22_6_captures_are_part_of_a_counted_move(
+    retained: int, lifted_by: str, left: int, is_over: bool
+) -> None:
+    system = byoyomi("5:00", retained_minutes=retained)
+    clock = at(system, f"{5 - retained}:00")
+    system.spend(clock, t("52"))  # the stone
+    system.spend(clock, t(lifted_by) - t("52"))
+    system.complete_move(clock)
+    assert (system.units_left(clock), system.is_over(clock)) == (left, is_over)
+
+
+@pytest.mark.parametrize(("instant", "left"), [("14:01:59.999", 5), ("14:02:00", 4), ("14:03:00", 3)])
+def test_cn2002_22_7_an_absence_without_permission_is_counted(instant: str, left: int) -> None:
+    system = byoyomi("5:00")
+    assert system.face(system.start(), t(instant) - t("14:01:00")).units_left == left
+
+
+def test_cn2002_14_1_a_clock_goes_on_after_a_pause_in_the_middle_of_a_count() -> None:
+    system = byoyomi("2:00:00")
+    clock = at(system, "1:58:00")
+    system.spend(clock, 25_000)
+    resumed = SideClock.unpack(clock.pack())
+    assert resumed == clock
+    assert system.spend(resumed, 34_999) == NEVER
+    assert (system.units_left(resumed), resumed == clock) == (2, False)
+
+
+# Asking, packing
+
+
+def test_e06_asking_changes_nothing_and_takes_the_instant() -> None:
+    system = byoyomi("1:00", retained_minutes=1)
+    clock = system.start()
+    packed = clock.pack()
+    assert [system.face(clock, ms).count_ms for ms in (41_000, 0, 41_000)] == [41_000, 0, 41_000]
+    assert clock.pack() == packed
+
+
+def test_the_packed_form_is_as_written_down() -> None:
+    clock = SideClock(used_ms=1, count_ms=2, granted_ms=3, stage=4, moves=5, budget_ms=6)
+    assert clock.pack() == b"".join(number.to_bytes(8, "big") for number in range(1, 7))
+
+
+def test_a_clock_is_itself_and_not_what_it_is_a_copy_of() -> None:
+    clock = SideClock(used_ms=1)
+    copy = clock.copy()
+    copy.used_ms = 2
+    assert (clock.used_ms, repr(copy)) == (1, "SideClock(used_ms=2)")
+    assert clock != clock.pack()
+    with pytest.raises(TypeError):
+        hash(clock)
+
+
+# Regulations
+
+
+def test_untimed_games_have_no_system() -> None:
+    untimed = Regulations(untimed=True)
+    assert (time_system(untimed), time_problem(untimed)) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("asked", "key"),
+    [
+        (regulations("UNSPECIFIED"), "regime"),
+        (regulations("BASIC"), "basic_time_s"),
+        (regulations("ABSOLUTE"), "basic_time_s"),
+        (regulations("FISCHER", increment_s=10), "basic_time_s"),
+        (regulations("BYOYOMI"), "basic_time_s"),
+        (regulations("BYOYOMI", "4:59"), "basic_time_s"),
+        (regulations("BYOYOMI", "2:00:00", retained_minutes=0), "retained_minutes"),
+        (regulations("BYOYOMI", "2:00:00", unit_s=30), "unit_s"),
+        (regulations("BYOYOMI", "2:00:00", periods=3, unit_s=0), "unit_s"),
+        (regulations("STAGE", "2:00:00", stage_s=600), "stage_moves"),
+        (regulations("CANADIAN", "2:00:00", stage_moves=15), "stage_s"),
+        (regulations("BYOYOMI", unit_s=2**31 - 1, periods=2**31 - 1), "basic_time_s"),
+        (regulations("FISCHER", "5:00", increment_s=2**31 - 1), "increment_s"),
+        (regulations("STAGE", "5:00", stage_moves=1, stage_s=2**31 - 1), "stage_s"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_regulations_that_make_no_system_say_which_key_is_wrong(asked: Regulations, key: str) -> None:
+    problem = time_problem(asked)
+    assert problem is not None
+    assert problem[0] == key
+    assert time_system(asked) is None
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        regulations("BYOYOMI", "5:00"),
+        regulations("BYOYOMI", unit_s=30, periods=3),
+        regulations("BYOYOMI", periods=3, retained_minutes=0),
+        regulations("STAGE", stage_moves=15, stage_s=600),
+        regulations("FISCHER", "0:01"),
+    ],
+    ids=["all of it retained", "quick", "periods alone", "no basic time", "no increment"],
+)
+def test_regulations_that_just_suffice(asked: Regulations) -> None:
+    assert time_problem(asked) is None
+    assert time_system(asked) is not None
