@@ -222,7 +222,7 @@ class Byoyomi(TimeSystem):
 
     def read_out(self, clock: SideClock) -> None:
         """The reader has said the end of the running period ("1分", "10"): it is used, whatever the clock says."""
-        if self.main_ms <= clock.used_ms < self.whole_ms:
+        if self.is_counted(clock):
             self._use(clock, clock.used_ms + self.unit_ms)
 
     def until_overtime_ms(self, clock: SideClock) -> int | None:

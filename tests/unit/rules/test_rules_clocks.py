@@ -150,12 +150,18 @@ def test_cn2002_12_3_from_the_main_part_to_overtime_in_one_think() -> None:
     assert system.limit == ClockExpired.LIMIT_BYOYOMI
 
 
-def test_after_overtime_a_move_and_more_time_change_nothing() -> None:
-    system = byoyomi("1:00", retained_minutes=1)
-    clock = system.start()
-    system.spend(clock, 60_000)
-    packed = clock.pack()
-    assert (play(system, clock, 90_000), clock.pack()) == (NEVER, packed)
+@pytest.mark.parametrize("is_spoken", [False, True])
+def test_after_overtime_a_move_and_more_time_change_nothing(is_spoken: bool) -> None:
+    system = byoyomi("2:00", retained_minutes=1, is_spoken=is_spoken)
+    ran = at(system, "1:00")
+    system.spend(ran, 60_000)
+    if is_spoken:
+        system.read_out(ran)
+    was_set = at(system, "2:00")
+    for clock in (ran, was_set):
+        assert system.is_over(clock)
+        assert play(system, clock, 90_000) == NEVER
+        assert clock == at(system, "2:00")
 
 
 # 3.3 quick byoyomi
