@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-from caipan.rules import docket, signing
+from caipan.rules import docket, signing, timing
 from caipan.rules.act import Act
 from caipan.rules.clauses import Clause, Consent, Moment, Raiser, RulingKind, When, names_of
 from caipan.rules.edition import ROOT, Edition
@@ -20,6 +20,7 @@ from caipan.v1.checkpoint_pb2 import CaseMemory
 from caipan.v1.facts_pb2 import ClaimRaised
 
 _KINDS = names_of(ClaimRaised.Kind.DESCRIPTOR)
+_ONES_OWN = (ClaimRaised.KIND_OVERTIME_PASS, ClaimRaised.KIND_REREAD)  # of the counted player alone
 _ANYBODY = frozenset((Raiser.ANYONE, Raiser.PLAYER))
 
 
@@ -78,6 +79,11 @@ def _find_wrong_moment(table: Table, act: Act) -> None:
 def _join(table: Table, act: Act, keys: Sequence[str]) -> None:
     case = _about(table, act, keys)
     side = case.told.side if case is not None else _whom(table, act, keys)
+    if keys and act.fact.kind in _ONES_OWN and act.player != side:
+        act.find(
+            table.cite("16.3"), pb.FINDING_KIND_NOT_ENTITLED, side=act.player, ref=table.edition.clauses[keys[0]].id
+        )
+        return
     allowed = [key for key in keys or (case.keys if case else ()) if may_raise(table.edition.clauses[key], act, side)]
     if not allowed and keys:
         act.find(
@@ -112,7 +118,7 @@ def _whom(table: Table, act: Act, keys: Sequence[str]) -> Colour:
     against: Colour = act.fact.against
     if against in SEATS or act.player not in SEATS:
         return against
-    about_oneself = any(_is_own(table.edition.clauses[key]) for key in keys)
+    about_oneself = act.fact.kind in _ONES_OWN or any(_is_own(table.edition.clauses[key]) for key in keys)
     return act.player if about_oneself else other(act.player)
 
 
@@ -151,6 +157,8 @@ def _add_claim(table: Table, act: Act, case: CaseMemory) -> None:
 
 def consent_given(table: Table, act: Act) -> Table | None:
     """A player's word to a proposal in a case; where the opponent's consent settles the clause, it does at once."""
+    if not act.fact.case_id and timing.confirm_record(table, act):
+        return None
     case = table.cases.get(act.fact.case_id)
     if case is None or act.player not in SEATS:
         act.find(table.cite("16.3"), pb.FINDING_KIND_NOT_ENTITLED, side=act.player, ref=act.fact.case_id)

@@ -18,9 +18,11 @@ from caipan.rules import (
     hands,
     moves,
     officials,
+    reading_aloud,
     sealing,
     sessions,
     signing,
+    timing,
 )
 from caipan.rules.act import Act, Past
 from caipan.rules.corrections import LIVE, Correction, Overlay, apply_correction, revisions, why_not
@@ -72,6 +74,9 @@ _HANDLERS: dict[str, Callable[[Table, Act], Table | None]] = {
     "seal_opened": sealing.seal_opened,
     "result_signed": signing.result_signed,
     "regulations_adopted": adoption.regulations_adopted,
+    "clock_reading": timing.clock_reading,
+    "clock_expired": timing.clock_expired,
+    "count_announced": reading_aloud.count_announced,
 }
 # Judged by nobody yet.
 _REFUSED = ("appeal_decided",)
@@ -172,23 +177,32 @@ class Judge:
         ``clerical``: it comes from a correction, so that whoever reported the record does not matter.
         """
         kind, table = act.kind, self.table
+        works = table.clockwork if table is not None and kind not in APART else None
+        if table is not None and works is not None:
+            timing.advance(table, works, act, self.clock.now_ms)
         handler = _HANDLERS.get(kind)
         if handler is not None and table is not None:
             if act.event.by.role == ROLE_PLAYER and not clerical:
                 reason = why_not_seat(table, act.event.by, act.player)
                 if reason:
                     act.refuse(pb.STATUS_REFUSED, reason)
+                    if works is not None:
+                        self.take_state(table)
                     return
             act.seq = self.seq + 1
             before = docket.standing(table) if table.cases else None
             if table.is_auto:
                 table.remember(act)  # a ruling of the service may change more than the act
             table = handler(table, act) or table
+            if table.clockwork is not None:
+                timing.follow(table, table.clockwork, act)
             if act.findings or act.cases or before is not None:
                 table = settle(table, act, before)
+                if table.clockwork is not None:
+                    timing.follow(table, table.clockwork, act)
             if act.before is not None:
                 tell_changes(table, act.before, act)
-            if kind != "clock_pressed" or act.findings:  # a press that breaks nothing leaves the state in force
+            if kind != "clock_pressed" or act.findings or works is not None:  # an untimed press alone changes nothing
                 self.take_state(table)
         elif kind == "game_opened":
             self._open(act)
@@ -196,6 +210,8 @@ class Judge:
             self._correct(act)
         elif kind in _REFUSED:
             act.refuse(pb.STATUS_REFUSED, "not_in_this_version")
+        if works is not None and handler is None and table is not None:
+            self.take_state(table)  # time has passed
 
     def _open(self, act: Act) -> None:
         if self.table is not None:

@@ -11,6 +11,7 @@ from caipan.v1.regulations_pb2 import (
     REGIME_FISCHER,
     REGIME_STAGE,
     REGIME_UNSPECIFIED,
+    Regime,
     Regulations,
 )
 
@@ -43,8 +44,10 @@ def time_problem(regulations: Regulations) -> tuple[str, str, str] | None:
     if regulations.untimed:
         return None
     regime = regulations.regime
-    if regime == REGIME_UNSPECIFIED:
+    if regime == REGIME_UNSPECIFIED or regime not in Regime.values():
         return "regime", "a game with clocks needs one", "name it, or set untimed"
+    if regulations.periods < 0:
+        return "periods", f"{regulations.periods} of them", "give their number"
     if regime == REGIME_BYOYOMI and not regulations.periods:
         if regulations.retained_minutes < 1:
             return "retained_minutes", "nothing is left to count", "keep at least one minute, or name periods"
