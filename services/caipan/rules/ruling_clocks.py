@@ -13,6 +13,7 @@ from caipan.rules.readings import in_proportion, lateness_cost, split_evenly
 from caipan.rules.table import Table
 from caipan.v1 import rulings_pb2 as rl
 from caipan.v1.checkpoint_pb2 import CaseMemory
+from caipan.v1.facts_pb2 import OBSERVED_ANNOUNCEMENTS
 
 
 class Setting(NamedTuple):
@@ -82,6 +83,8 @@ def _last_minute(setting: Setting) -> rl.SetClock:
 
 def _reread(setting: Setting) -> rl.SetClock | None:
     """Back to where the reading first went wrong (CN2002 16.2)."""
+    if OBSERVED_ANNOUNCEMENTS not in setting.table.opened.observed:
+        return None
     second = first_wrong_s(setting.works, setting.sides[0])
     return rl.SetClock(side=setting.sides[0], count_s=second) if second is not None else None
 
