@@ -15,6 +15,7 @@ from caipan.rules.clauses import Clause
 from caipan.rules.clocks import ClockFace, SideClock
 from caipan.rules.edition import Edition
 from caipan.rules.effects import Move, VoidMove
+from caipan.rules.gametime import bounded
 from caipan.rules.points import BLACK, SEATS, WHITE, Colour
 from caipan.rules.readings import is_faulty
 from caipan.rules.regimes import time_system
@@ -127,9 +128,10 @@ class Clockwork:
         from_ms, side = self.since_ms, self.running
         self.since_ms = now_ms
         if side and is_charged and now_ms > from_ms:
-            self._spend(side, now_ms - from_ms)
+            ms = bounded(now_ms - from_ms)
+            self._spend(side, ms)
             if self.mover and self.mover != side:
-                self._spend(self.mover, now_ms - from_ms)
+                self._spend(self.mover, ms)
 
     def _spend(self, side: Colour, ms: int) -> None:
         clock = self.clocks[side]
@@ -185,7 +187,7 @@ class Clockwork:
     def over_ms(self, side: Colour) -> int:
         """How long ago the limit of this side was used up; 0 if it is not exceeded."""
         limit_ms = self.memory.black_limit_ms if side == BLACK else self.memory.white_limit_ms
-        return self.since_ms - limit_ms if limit_ms and self.is_over(side) else 0
+        return bounded(self.since_ms - limit_ms) if limit_ms and self.is_over(side) else 0
 
     def set_used(self, side: Colour, used_ms: int) -> bool:
         """Sets the time used; False if it cannot be. A clock set to 0 stands as at the start."""
@@ -262,7 +264,7 @@ class Clockwork:
         memory = self.memory
         if memory.HasField("session"):
             memory.last_session.CopyFrom(memory.session)
-            memory.last_session.watch_ms = self.since_ms - memory.session.watch_ms
+            memory.last_session.watch_ms = bounded(self.since_ms - memory.session.watch_ms)
         memory.ClearField("record")
         memory.agreed = b""
 

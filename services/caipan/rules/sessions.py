@@ -6,6 +6,7 @@ from caipan.rules import absence, docket
 from caipan.rules.act import Act
 from caipan.rules.clauses import Clause
 from caipan.rules.edition import ROOT
+from caipan.rules.gametime import bounded
 from caipan.rules.history import PASS
 from caipan.rules.officials import may_mark
 from caipan.rules.points import BLACK, Colour, other
@@ -49,7 +50,7 @@ def presence_changed(table: Table, act: Act) -> None:
 
 def _judge_lateness(table: Table, act: Act) -> None:
     """Each late player is treated by himself; both beyond or within the limit are one case (CN2002 22.1 to 22.3)."""
-    late_ms = act.at_ms - table.began_ms
+    late_ms = bounded(act.at_ms - table.began_ms)
     if late_ms <= 0 or table.history.moves_of(act.player, 0):
         return
     clause = table.edition.about("22.2" if table.regulations.late_limit_s <= _SAME_PLACE_S else "22.1")

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from caipan.rules import absence
 from caipan.rules.act import Act
-from caipan.rules.clockwork import Clockwork
+from caipan.rules.clocks import ClockFace
+from caipan.rules.clockwork import Clockwork, faces
+from caipan.rules.gametime import bounded
 from caipan.rules.history import PASS
 from caipan.rules.officials import may_mark
 from caipan.rules.points import BLACK, SEATS, WHITE, Colour, other
@@ -76,6 +78,13 @@ def follow(table: Table, works: Clockwork, act: Act) -> None:
         _return(works, act)
     if works.is_playing != _is_playing(table, works):
         _start_or_stop(table, works, act)
+
+
+def faces_at(table: Table, at_ms: int) -> dict[Colour, ClockFace]:
+    """What would be on the clocks at an instant if nothing happened until then; {} without clocks. Whoever has the
+    verdict alone asks ``clockwork.faces``."""
+    works = table.clockwork
+    return faces(works.message(), works.system, at_ms) if works is not None else {}
 
 
 def _is_playing(table: Table, works: Clockwork) -> bool:
@@ -260,7 +269,7 @@ def clock_reading(table: Table, act: Act) -> None:
     if fact.HasField("watch_ms"):
         memory.reading.CopyFrom(shown)
         if works.is_faulty():
-            error_ms = abs(fact.black_ms + fact.white_ms - fact.watch_ms)
+            error_ms = bounded(abs(fact.black_ms + fact.white_ms - fact.watch_ms))
             act.find(table.cite("22.8"), pb.FINDING_KIND_FAULTY_CLOCK, over_ms=error_ms)
     if table.phase <= pb.PHASE_PAUSED:
         _judge_reading(table, works, act)

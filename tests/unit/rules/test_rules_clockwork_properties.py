@@ -14,6 +14,7 @@ from support.streams import Act, acts, make_clock_ruling, seeds, timed_openings
 
 from caipan.rules.checkpoint import load, save
 from caipan.rules.clockwork import faces, system_of
+from caipan.rules.timing import faces_at
 from caipan.v1 import outcome_pb2 as pb
 from caipan.v1.event_pb2 import (
     EVENT_TYPE_RULING_DECIDED,
@@ -124,6 +125,9 @@ def test_a_restart_at_any_point_gives_the_same(
     line: list[Act], how: dict[str, Any], steps: list[int], seed: int
 ) -> None:
     play = played(line, how, steps)
+    if play.verdict.HasField("clocks"):
+        table, at_ms = play.game.table, play.verdict.clocks.since_ms + 70_000
+        assert faces_at(table, at_ms) == faces(play.verdict.clocks, table.clockwork.system, at_ms)
     other = Play(4, opening=False)
     for number, (value, _) in enumerate(play.log):
         if (seed >> number % 16) & 1 and number:
