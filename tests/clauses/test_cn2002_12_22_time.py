@@ -87,6 +87,20 @@ def test_a_lost_turn_hands_the_clock_over() -> None:
     assert (play.running, play.used) == ("W", (t("1:30") - 2000, 2000))
 
 
+def test_a_fallen_stone_that_was_pressed_for_gives_the_clock_back_when_it_is_picked_up() -> None:
+    play = (
+        timed("BASIC", "2:00:00", **PRESSES).stone("B", "E5", manner="DROPPED", at=t("1:00")).press("B", at=t("1:01"))
+    )
+    assert (play.running, play.turn) == ("W", "B")
+    play.rule("PICK_UP_FREE", role="CHIEF", at=t("2:00"))
+    assert (play.running, play.used) == ("B", (t("1:01"), t("0:59")))
+
+
+def test_a_ruling_that_sets_nothing_leaves_the_clocks_alone() -> None:
+    play = timed("BASIC", "2:00:00", **PRESSES).stone("B", "E5", at=t("1:00")).conduct("W", "SMOKING").rule("WARN")
+    assert (play.running, play.turn) == ("B", "W")
+
+
 def test_cn2002_17_4_an_early_press_leaves_the_reading_unchanged() -> None:
     play = timed("BASIC", "20:10", **PRESSES).press("B", at=t("0:10")).stone("B", "E5", at=t("0:10.4"))
     play.claim("W", "CN2002 17.4").rule("WARN")

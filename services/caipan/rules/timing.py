@@ -74,10 +74,20 @@ def follow(table: Table, works: Clockwork, act: Act) -> None:
         _complete_move(table, works, act)
     elif works.presses and act.kind == "clock_pressed" and act.player == works.running:
         _press(table, works, act)
+    elif works.is_playing and works.running != table.turn and _sets_board(act) and not (works.mover or memory.held):
+        works.run(table.turn, table.away)
     if memory.leave or memory.held:
         _return(works, act)
     if works.is_playing != _is_playing(table, works):
         _start_or_stop(table, works, act)
+
+
+def _sets_board(act: Act) -> bool:
+    """Whether a ruling has set the board or the turn, and leaves the clock to follow it."""
+    if act.extra is None or "effects" not in act.extra:
+        return False
+    names = {effect.WhichOneof("effect") for effect in act.extra["effects"]}
+    return "clock" not in names and not names.isdisjoint(("void_move", "set_points", "set_turn", "pass"))
 
 
 def faces_at(table: Table, at_ms: int) -> dict[Colour, ClockFace]:

@@ -54,11 +54,10 @@ def test_time_left_grows_by_nothing_but_increments_periods_and_stages(
     line: list[Act], how: dict[str, Any], steps: list[int]
 ) -> None:
     play = played(line, how, steps)
-    regulations, began = play.game.table.regulations, False
+    regulations = play.game.table.regulations
     for before, after in pairs(play):
-        if after.event_type == EVENT_TYPE_SESSION_MARKED and not began and not before.move_number:
-            began = True  # the first mark of the start sets both clocks to it
-            continue
+        if after.event_type == EVENT_TYPE_SESSION_MARKED and not before.move_number:
+            continue  # the start of the game sets both clocks to it
         was, now = left(play, before.clocks), left(play, after.clocks)
         for side in (1, 2):
             grown = now[side] - was[side]
