@@ -284,6 +284,21 @@ def test_cn2002_22_5_who_plays_on_accepts_the_stone_and_the_last_minute_goes_on(
     assert play.stone("B", "G7").provisional == []
 
 
+def test_cn2002_22_5_a_later_overtime_is_a_case_of_its_own() -> None:
+    play = over().stone("B", "E5").stone("W", "C3")
+    play.announced("B", "10", at=play.now + t("1:00"))
+    assert (play.found, len(play.game.table.cases)) == ([OVERTIME], 2)
+
+
+def test_cn2002_22_5_a_timekeepers_word_leaves_the_next_stone_open_whatever_the_clock_shows() -> None:
+    play = counted(1).expired("B", "BYOYOMI", at=t("0:50")).stone("B", "E5", at=t("0:55"))
+    assert (play.all_found, play.provisional, play.turn) == ([OVERTIME], ["E5"], "B")
+    play = counted(1).stone("B", "E5", at=t("0:55")).expired("B", "BYOYOMI", at=t("0:55"))
+    assert (play.found, play.provisional, play.turn) == ([OVERTIME], ["E5"], "B")
+    play = counted(1).stone("B", "E5", at=t("0:55")).expired("B", "BYOYOMI", at=t("0:56"))
+    assert (play.found, play.provisional, play.turn) == ([OVERTIME], [], "W")
+
+
 def test_cn2002_22_5_dismissed_the_next_stone_is_a_move() -> None:
     play = over().rule("DISMISS").stone("B", "E5")
     assert (play.found, play.provisional, play.turn) == ([], [], "W")
@@ -409,6 +424,14 @@ def test_reg_regime_fischer_adds_at_the_end_of_the_move() -> None:
     assert play.stone("B", "G7", at=t("2:20")).press("B", at=t("2:21")).found == ["REG regime OVERTIME"]
 
 
+def test_reg_regime_who_plays_on_over_a_provisional_stone_has_made_a_move_too() -> None:
+    play = timed("FISCHER", "1:00", increment_s=20).moves("B G7, W A2, B G3, W B1, B A1").stone("W", "E5")
+    assert (play.face("B").left_ms, play.face("W").left_ms) == (
+        t("1:00") + 3 * 20_000 - 4_000,
+        t("1:00") + 60_000 - 2_000,
+    )
+
+
 # 22.6 captures
 
 
@@ -446,6 +469,18 @@ def test_cn2002_22_6_pressed_before_all_are_off_the_count_goes_on_and_the_oppone
     play.captured("B", "A1", at=t("0:59"))
     assert ("CN2002 22.5 OVERTIME" in play.all_found, play.face("B").count_ms) == (False, 0)
     assert play.face("W").count_ms == t("0:32")
+
+
+def test_cn2002_22_6_the_count_that_goes_on_after_a_press_can_be_exceeded() -> None:
+    play = capturing(observed=("CAPTURES", "PRESSES")).press("B", at=0).press("W", at=0)
+    play.stone("B", "B1", at=t("0:20")).press("B", at=t("0:27")).captured("B", "A1", at=t("1:00"))
+    assert (play.found, play.provisional, play.turn) == ([OVERTIME], ["B1"], "B")
+
+
+def test_cn2002_22_6_captures_that_nobody_lifts_are_waited_for_until_the_opponent_moves() -> None:
+    play = timed("BASIC", "1:00:00", observed=["CAPTURES"]).moves("B A2, W A1").stone("B", "B1", at=t("1:00"))
+    play.stone("W", "E5", at=t("3:00"))
+    assert (play.running, play.used) == ("B", (t("2:59"), 1000))
 
 
 def test_cn2002_22_6_one_warning_and_the_readings_stay() -> None:

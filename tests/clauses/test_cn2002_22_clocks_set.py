@@ -38,6 +38,15 @@ def test_cn2002_14_1_after_the_pause_the_clock_of_the_side_on_turn_runs() -> Non
     assert play.used == (t("1:01"), 0)
 
 
+def test_a_resumption_charges_nothing_even_without_a_pause() -> None:
+    play = timed("BASIC", "2:00:00").stone("B", "E5", at=t("1:00")).mark("RESUME", at=t("5:00"))
+    assert (play.used, play.running) == ((t("1:00"), 0), "W")
+
+
+def test_a_resumption_starts_a_clock_that_was_stopped() -> None:
+    assert timed("BASIC", "2:00:00").clock("STOPPED").mark("PAUSE").mark("RESUME").running == "B"
+
+
 def test_a_player_marks_no_pause_and_gains_no_time_by_trying() -> None:
     play = timed("BASIC", "2:00:00", players=["li", "wang"], colours=("li", "wang"))
     play.mark("RESUME", at=t("5:00"), by=actor("PLAYER", "li"))
@@ -208,6 +217,12 @@ def test_cn2002_22_1_a_deduction_beyond_the_limit_is_the_chiefs(late: str, regim
     assert play.rule("LOSS_ON_TIME", role="CHIEF").result.kind == 1
 
 
+def test_cn2002_22_1_what_ran_already_is_no_part_of_the_deduction() -> None:
+    play = timed("ABSOLUTE", "45:00", observed=["PRESSES"]).stone("B", "E5", at=t("1:00")).press("B", at=t("2:00"))
+    play.presence("W", True, at=t("20:00"))
+    assert play.options == {"CN2002 22.1": ["DEDUCT", "DISMISS"]}
+
+
 def test_cn2002_22_1_only_the_last_minute_is_left() -> None:
     play = timed("BYOYOMI", "2:00:00").presence("W", True, at=t("1:00:00")).rule("LEAVE_LAST_MINUTE", role="CHIEF")
     assert (play.status, play.face("W").units_left, play.face("W").left_ms) == ("FOLDED", 1, t("1:00"))
@@ -313,6 +328,11 @@ def test_cn2002_22_7_without_permission_or_where_it_runs_the_count_goes_on(asked
     assert (play.face("W").units_left, play.running) == (3, "W")
 
 
+def test_cn2002_22_7_outside_the_count_the_clock_simply_runs() -> None:
+    play = timed("BYOYOMI", "1:00:00").claim("W", kind="LEAVE", at=0).rule("PERMIT_LEAVE", at=0)
+    assert play.presence("W", False, at=0).stone("B", "G7", at=t("0:50")).running == "W"
+
+
 def test_cn2002_22_7_the_arbiter_may_record_that_the_count_runs() -> None:
     terms = [rl.Effect(permit=rl.Permit(what="LEAVE", terms="RUN"))]
     play = leaving().rule("PERMIT_LEAVE", effects=terms, at=0).presence("W", False, at=0)
@@ -399,10 +419,13 @@ def test_cn2002_22_9_without_a_record_the_session_is_split_evenly(recorded: bool
     assert play.rule("SPLIT_EVENLY", at=t("5:00:00")).used == (t("1:30:00"), t("1:30:00"))
 
 
-def test_cn2002_22_9_what_was_deducted_before_stays() -> None:
-    play = timed("BASIC", "2:00:00").presence("W", True, at=t("10:00")).rule("DEDUCT", at=t("10:00"))
+@pytest.mark.parametrize("late", ["W", "B"])
+def test_cn2002_22_9_what_was_deducted_before_stays(late: str) -> None:
+    first = "B" if late == "W" else "W"
+    play = timed("BASIC", "2:00:00", to_move=first).presence(late, True, at=t("10:00")).rule("DEDUCT", at=t("10:00"))
     play.mark("PAUSE", at=t("1:00:00")).mark("RESUME", at=t("2:00:00")).claim("B", "CN2002 22.9")
-    assert play.rule("SPLIT_EVENLY").used == (t("30:00"), t("50:00"))
+    assert sorted(play.rule("SPLIT_EVENLY").used) == [t("30:00"), t("50:00")]
+    assert play.used["BW".index(late)] == t("50:00")
 
 
 def test_cn2002_22_9_a_player_can_take_the_word_back() -> None:

@@ -43,6 +43,9 @@ _PLAY = frozenset(
 
 def advance(table: Table, works: Clockwork, act: Act, now_ms: int) -> None:
     """Game time has come to an act: whose clock runs has used what has passed. START and RESUME charge nothing."""
+    if works.is_playing and act.kind != "session_marked":
+        works.advance(now_ms, True)
+        return
     mark = SessionMarked.MARK_UNSPECIFIED
     if act.kind == "session_marked" and may_mark(table, act.event.by):
         mark = act.fact.mark
