@@ -7,7 +7,7 @@ from hashlib import sha256
 
 from support.boards import play_on_wall
 from support.events import actor, t
-from support.play import Play, arbiter, refereed
+from support.play import Play, arbiter, refereed, timed
 
 from caipan.v1 import facts_pb2 as facts
 from caipan.v1 import rulings_pb2 as rl
@@ -228,6 +228,48 @@ def by_itself() -> Play:
     return play.moves("W A2, B G7, W B1, B A1").press("W").stone("W", "G3", source="clock").conduct("B", "PHONE_SOUND")
 
 
+def byoyomi() -> Play:
+    """Late, in byoyomi, read wrongly, over time and taken as a pass, absent with leave, over time again and lost."""
+    observed = ["CAPTURES", "PRESSES", "ANNOUNCEMENTS"]
+    play = timed("BYOYOMI", "2:00", retained_minutes=2, late_factor=1, observed=observed)
+    play.presence("B", True, at=0).presence("W", True, at=t("0:30")).rule("DEDUCT")
+    play.stone("B", "A2", at=t("0:40")).press("B", at=t("0:41")).stone("W", "A1").press("W", at=t("1:30"))
+    play.stone("B", "B1", at=t("2:10")).press("B").captured("B", "A1").rule("WARN", "CN2002 22.6")
+    play.announced("W", "1分", at=t("3:10")).announced("W", "30", at=t("3:40")).announced("W", "5", at=t("4:05"))
+    play.claim("W", kind="REREAD").rule("REREAD").announced("W", "10", at=t("4:40"))
+    play.claim("W", kind="OVERTIME_PASS").stone("W", "E5").rule("PASS").stone("B", "C3", at=play.now + 1000)
+    play.press("B").claim("B", kind="LEAVE").rule("PERMIT_LEAVE").presence("B", False).stone("W", "G7").press("W")
+    play.presence("B", True, at=play.now + t("5:00")).expired("B", "BYOYOMI", at=play.now + t("2:00"))
+    return play.rule("LOSS").stone("B", "J9")
+
+
+def absolute() -> Play:
+    """A limit used up exactly, a pause and its record, a faulty clock, clocks stopped and set, overtime at a press."""
+    play = timed("ABSOLUTE", "10:00", observed=["PRESSES"], max_step_s=3600).stone("B", "E5", at=t("9:00"))
+    play.press("B", at=t("10:00")).stone("W", "C3", at=t("12:00")).mark("PAUSE").reading("10:00", "2:00")
+    play.consent("B").consent("W").mark("RESUME", at=t("5:00:00")).claim("W", "CN2002 22.9").rule("FROM_RECORD")
+    play.reading("10:00", "3:00", watch="12:00").rule("REPLACE_AND_CORRECT").clock("STOPPED").clock("BLACK")
+    play.reading("11:00", "0", flag_down=True, minute_past_12=True, second_past_12=False)
+    one = [rl.Effect(set_clock=rl.SetClock(black_ms=t("9:00")))]
+    play.rule("SET_ONE_CLOCK", "CN2002 22.8 one-sided", case="", role="CHIEF", against=1, effects=one)
+    return play.stone("B", "G7", at=play.now + t("1:01")).press("B").rule("LOSS")
+
+
+def stages() -> Play:
+    """Stages of three moves; the second one is exceeded."""
+    play = timed("STAGE", "1:00", stage_moves=3, stage_s=60)
+    for number, (black, white) in enumerate([("A1", "A9"), ("B1", "B9"), ("C1", "C9"), ("D1", "D9")]):
+        play.stone("B", black, at=play.now + t("0:35") + 1000 * number).stone("W", white)
+    return play.stone("B", "E1", at=play.now + t("2:00"))
+
+
+def absences() -> Play:
+    """Nobody sits down before the absence count is over."""
+    play = timed("BYOYOMI", "5:00", absent_count_s=300, clock_skew_ms=100).announced("B", "9", purpose="ABSENCE")
+    play.presence("W", True, at=t("4:59.95")).expired("B", "ABSENCE", at=t("5:00.1"))
+    return play.presence("B", True, at=t("4:59"))
+
+
 SCENARIOS: dict[str, Callable[[], Play]] = {
     scenario.__name__: scenario
     for scenario in (
@@ -252,5 +294,9 @@ SCENARIOS: dict[str, Callable[[], Play]] = {
         korean,
         older,
         by_itself,
+        byoyomi,
+        absolute,
+        stages,
+        absences,
     )
 }

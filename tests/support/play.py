@@ -6,13 +6,16 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from caipan.rules import docket
+from caipan.rules.clocks import ClockFace
+from caipan.rules.clockwork import faces, system_of
 from caipan.rules.game import Game, Judged, Past, read_event
 from caipan.v1 import facts_pb2 as facts
 from caipan.v1 import outcome_pb2 as pb
 from caipan.v1 import rulings_pb2 as rl
 from caipan.v1.common_pb2 import Actor
 from caipan.v1.event_pb2 import Event
-from support.events import LETTERS, SEATS, START_MS, actor, event, field_of, found, opened, status_of
+from caipan.v1.regulations_pb2 import Regime
+from support.events import LETTERS, SEATS, START_MS, actor, event, field_of, found, opened, status_of, t
 
 _MARKS = {0: ".", 1: "X", 2: "O"}
 
@@ -177,6 +180,28 @@ class Play:
     def mark(self, mark: str, **about: Any) -> Play:
         return self.say(facts.SessionMarked(mark=f"MARK_{mark}"), source="arbiter", **about)
 
+    # Clocks; times used are as the rules write them: "1:55:00"
+
+    def reading(self, black: str, white: str, *, watch: str = "", **said: Any) -> Play:
+        """``said``: flags of a mechanical clock, then as for ``say``."""
+        flags = {flag: said.pop(flag) for flag in ("flag_down", "minute_past_12", "second_past_12") if flag in said}
+        watch_ms = t(watch) if watch else None
+        fact = facts.ClockReading(black_ms=t(black), white_ms=t(white), watch_ms=watch_ms, **flags)
+        return self.say(fact, said.pop("player", ""), **{"source": "watch", **said})
+
+    def expired(self, side: str, limit: str, **about: Any) -> Play:
+        return self.say(facts.ClockExpired(side=SEATS[side], limit=f"LIMIT_{limit}"), **{"source": "watch", **about})
+
+    def announced(self, to: str, label: str, *, purpose: str = "BYOYOMI", **about: Any) -> Play:
+        fact = facts.CountAnnounced(to=SEATS[to], label=label, purpose=f"PURPOSE_{purpose}")
+        return self.say(fact, **{"source": "reader", **about})
+
+    def clock(self, run: str, **about: Any) -> Play:
+        """An arbiter stops the clocks or says whose runs, and nothing else: "STOPPED", "BLACK"."""
+        effect = rl.Effect(clock=rl.SetRunning(run=f"RUN_{run}"))
+        fact = rl.RulingDecided(role="ROLE_ARBITER", effects=[effect])
+        return self.say(fact, **{"source": "tablet", "by": actor("ARBITER"), **about})
+
     # Corrections: by the recorder's own source, or by an arbiter
 
     def retract(self, ref: str, **about: Any) -> Play:
@@ -203,6 +228,7 @@ class Play:
         role: str = "ARBITER",
         person: str = "",
         effects: Sequence[rl.Effect] = (),
+        at: int | None = None,
         **said: Any,
     ) -> Play:
         """A ruling on the last open case, or on ``case`` ("" = on no case)."""
@@ -210,7 +236,7 @@ class Play:
         fact = rl.RulingDecided(
             case_id=named, clause=clause, option=option, role=f"ROLE_{role}", effects=effects, reason="seen", **said
         )
-        return self.say(fact, source="tablet", by=actor(role, person))
+        return self.say(fact, source="tablet", by=actor(role, person), at=at)
 
     def claim(self, player: str, clause: str = "", *, kind: str = "COMPLAINT", against: str = "", **said: Any) -> Play:
         refs = said.pop("refs", ())
@@ -218,6 +244,7 @@ class Play:
         return self.say(fact, player, **{"source": "claims", **said})
 
     def consent(self, player: str, accept: bool = True, *, case: str = "", proposal: str = "") -> Play:
+        """To the last open case, or to ``case``; where none is open, to the record of a pause."""
         named = case or (list(self.game.table.cases) or [""])[-1]
         return self.say(facts.ConsentGiven(case_id=named, proposal=proposal, accept=accept), player, source="claims")
 
@@ -302,6 +329,23 @@ class Play:
         return by_side.get(SEATS["B"], 0), by_side.get(SEATS["W"], 0)
 
     @property
+    def used(self) -> tuple[int, int]:
+        """Ms used by Black and by White."""
+        return self.verdict.clocks.black_used_ms, self.verdict.clocks.white_used_ms
+
+    @property
+    def running(self) -> str:
+        """Whose clock runs, "" for none."""
+        return LETTERS[self.verdict.clocks.running]
+
+    def face(self, player: str, at: int | None = None) -> ClockFace:
+        """What is on a clock as a reader of the last verdict works it out; ``at``: ms since the start, or now."""
+        table = self.game.table
+        system = system_of(table.regulations, table.opened.observed)
+        at_ms = self.verdict.clocks.since_ms if at is None else START_MS + at
+        return faces(self.verdict.clocks, system, at_ms)[SEATS[player]]
+
+    @property
     def reason(self) -> str:
         return self.verdict.reason
 
@@ -381,6 +425,13 @@ def corrected(fact: Any, player: str = "") -> facts.CorrectedFact:
 def refereed(size: int = 0, **how: Any) -> Play:
     """A game with an arbiter and a chief."""
     return Play(size, officials=[("arbiter", "ARBITER"), ("chief", "CHIEF")], **how)
+
+
+def timed(regime: str, basic: str, size: int = 9, *, started: bool = True, **how: Any) -> Play:
+    """A game with an arbiter, a chief and clocks; marked as started at 0 unless told otherwise."""
+    number = Regime.Value(f"REGIME_{regime}")
+    play = refereed(size, **{"untimed": False, "regime": number, "basic_time_s": t(basic) // 1000, **how})
+    return play.mark("START", at=0) if started else play
 
 
 def arbiter(person: str = "arbiter") -> Actor:

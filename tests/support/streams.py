@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from caipan.rules.edition import edition_ids
 from caipan.v1 import facts_pb2 as facts
+from caipan.v1 import rulings_pb2 as rl
 from caipan.v1.event_pb2 import Event
 from caipan.v1.rulings_pb2 import RulingDecided
 from support.events import START_MS
@@ -34,8 +35,18 @@ def acts(most: int = 40, stones_only: bool = False) -> st.SearchStrategy[list[Ac
 
 
 def openings() -> st.SearchStrategy[dict[str, Any]]:
-    """Keywords of ``Play``."""
+    """Keywords of ``Play``; about every other game has clocks."""
     return st.builds(lambda seed: make_opening(Random(seed)), seeds)
+
+
+def untimed_openings() -> st.SearchStrategy[dict[str, Any]]:
+    """The same without clocks: what comes of a game does not depend on times then."""
+    return openings().map(lambda how: {**how, "untimed": True, "regime": 0, "absent_count_s": 0})
+
+
+def timed_openings() -> st.SearchStrategy[dict[str, Any]]:
+    """The same with clocks."""
+    return st.builds(lambda seed: {**make_opening(Random(seed)), **make_time(Random(seed))}, seeds)
 
 
 def logs(most: int = 60) -> st.SearchStrategy[list[bytes]]:
@@ -96,10 +107,34 @@ def make_observation(random: Random) -> Any:
                 prisoners_b=random.choice([None, 0, 1]),
             ),
             lambda: facts.SessionMarked(mark=random.randrange(5)),
+            lambda: make_clock_fact(random),
+            lambda: make_clock_fact(random),
+            lambda: facts.PresenceChanged(present=random.random() < 0.6),
             lambda: facts.LotDrawn(purpose=random.randrange(4), holder=random.choice(["Li", "Wang", "x"]), shown=1),
             lambda: facts.GameResigned() if random.random() < 0.2 else facts.PassDeclared(),
         ]
     )()
+
+
+def make_clock_fact(random: Random) -> Any:
+    """What somebody sees of a clock or hears of a count."""
+    side = random.choice([1, 1, 2, 2, 0])
+    used = [0, 1000, 30_000, 60_000, 10**13]
+    return random.choice(
+        [
+            facts.ClockReading(
+                black_ms=random.choice(used),
+                white_ms=random.choice(used),
+                watch_ms=random.choice([None, None, 61_000, 0]),
+                flag_down=random.choice([None, None, True]),
+                minute_past_12=random.choice([None, True]),
+            ),
+            facts.ClockExpired(side=side, limit=random.randrange(5)),
+            facts.CountAnnounced(
+                to=side, label=random.choice(["10", "5", "30", "1分", "x"]), purpose=random.choice([0, 1, 1, 2])
+            ),
+        ]
+    )
 
 
 def make_other(random: Random) -> Any:
@@ -110,16 +145,58 @@ def make_other(random: Random) -> Any:
             facts.SourceSynced(offset_ms=random.randrange(-99, 99)),
             facts.OfficialAppointed(person=random.choice(["zhao", "qian"]), role=random.randrange(10)),
             facts.ClaimRaised(),
+            facts.ClaimRaised(kind=random.randrange(8), against=random.randrange(3)),
             RulingDecided(),
+            make_clock_ruling(random),
         ]
     )
 
 
-def make_opening(random: Random) -> dict[str, Any]:
+def make_clock_ruling(random: Random) -> RulingDecided:
+    """An arbiter stops a clock, or sets one."""
+    if random.random() < 0.5:
+        effect = rl.Effect(clock=rl.SetRunning(run=random.randrange(4)))
+        return RulingDecided(role="ROLE_ARBITER", effects=[effect])
+    said = rl.SetClock(
+        black_ms=random.choice([None, 0, 70_000]),
+        white_ms=random.choice([None, 1000]),
+        side=random.randrange(3),
+        minutes_left=random.choice([None, 1]),
+        count_s=random.choice([None, 50]),
+    )
+    effects = [rl.Effect(set_clock=said)]
+    return RulingDecided(clause="CN2002 30.6", option="OTHER", role="ROLE_CHIEF", effects=effects, against=1)
+
+
+def make_time(random: Random) -> dict[str, Any]:
+    """Regulations of a game with clocks, short enough to run out."""
+    regime = random.randrange(1, 7)
     how: dict[str, Any] = {
-        "observed": random.choice([[], ["CAPTURES"], ["CAPTURES", "PRESSES"]]),
+        "untimed": False,
+        "regime": regime,
+        "basic_time_s": random.choice([60, 61, 120]),
+        "retained_minutes": 1,
+        "byoyomi_stop": random.choice([1, 2]),
+        "count_source": random.choice([1, 2]),
+        "leave_terms": random.choice([1, 2]),
+        "absent_count_s": random.choice([0, 0, 5]),
+    }
+    if regime in (4, 2, 5):
+        how |= {"basic_time_s": random.choice([2, 5, 60]), "increment_s": random.choice([0, 3]), "cap_s": 10}
+    elif regime in (3, 6):
+        how |= {"basic_time_s": random.choice([0, 2, 60]), "stage_moves": random.choice([1, 3]), "stage_s": 4}
+    elif random.random() < 0.5:
+        how |= {"basic_time_s": random.choice([0, 5]), "unit_s": random.choice([2, 10]), "periods": 3}
+    return how
+
+
+def make_opening(random: Random) -> dict[str, Any]:
+    observed = random.choice([[], ["CAPTURES"], ["CAPTURES", "PRESSES"], ["PRESSES", "ANNOUNCEMENTS"]])
+    how: dict[str, Any] = {
+        "observed": observed,
+        **(make_time(random) if random.random() < 0.5 else {}),
         "players": ["Li", "Wang"],
-        "officials": [("zhao", "ARBITER")],
+        "officials": [("zhao", "ARBITER"), ("zhao", "CHIEF")],
         "superko_mode": random.choice(["POSITIONAL", "SITUATIONAL", "SIMPLE"]),
         "clock_skew_ms": random.choice([0, 0, 500]),
         "komi_qz": random.choice([0, 15]),

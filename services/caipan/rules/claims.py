@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-from caipan.rules import docket, signing
+from caipan.rules import docket, signing, timing
 from caipan.rules.act import Act
 from caipan.rules.clauses import Clause, Consent, Moment, Raiser, RulingKind, When, names_of
 from caipan.rules.edition import ROOT, Edition
@@ -158,6 +158,8 @@ def _add_claim(table: Table, act: Act, case: CaseMemory) -> None:
 
 def consent_given(table: Table, act: Act) -> Table | None:
     """A player's word to a proposal in a case; where the opponent's consent settles the clause, it does at once."""
+    if not act.fact.case_id and timing.confirm_record(table, act):
+        return None
     case = table.cases.get(act.fact.case_id)
     if case is None or act.player not in SEATS:
         act.find(table.cite("16.3"), pb.FINDING_KIND_NOT_ENTITLED, side=act.player, ref=act.fact.case_id)

@@ -8,6 +8,7 @@ from caipan.rules import docket
 from caipan.rules.act import Act
 from caipan.rules.clauses import names_of
 from caipan.rules.edition import ROOT, Edition
+from caipan.rules.gametime import bounded
 from caipan.rules.points import BLACK, SEATS, WHITE, Colour
 from caipan.rules.table import Table
 from caipan.v1 import outcome_pb2 as pb
@@ -83,7 +84,7 @@ def _end_talk(table: Table, act: Act, side: Colour) -> None:
     clause = table.edition.about("15.5")
     if began_ms is None or clause.limit is None:
         return
-    over_ms = act.at_ms - began_ms - clause.limit.seconds * 1000
+    over_ms = bounded(act.at_ms - began_ms - clause.limit.seconds * 1000)
     if over_ms > 0:
         act.find(clause.id, pb.FINDING_KIND_TALK_TOO_LONG, side=side, over_ms=over_ms)
 

@@ -19,7 +19,7 @@ else:
 
 
 def state_digest(table: Table) -> bytes:
-    """SHA-256(0x02, history digest, turn, phase, proposer, passes, persons, open questions): 32 bytes.
+    """SHA-256(0x02, history digest, turn, phase, proposer, passes, persons, clocks, open questions): 32 bytes.
 
     The history digest ends in the position after the last move; provisional stones are among the open questions.
     """
@@ -27,6 +27,8 @@ def state_digest(table: Table) -> bytes:
     if table.is_open():
         questions = _questions(table)
     passes = table.passes if table.passes < 255 else 255
+    if table.clockwork is not None:
+        questions = _part(b"K", table.clockwork.digest_part()) + questions
     standing = b"%c%c%c%c" % (table.turn, table.phase, table.proposer, passes)
     return sha256(b"\x02" + table.history.digest + standing + table.persons + questions).digest()
 
@@ -75,7 +77,8 @@ def _case(case: CaseMemory) -> bytes:
     told = case.told
     amounts = case.black_ms, case.white_ms
     about = struct.pack(">BIIqqHH", told.side, case.move, told.move, *amounts, case.point, case.instead_of)
-    parts = [_part(b"k", key.encode()) for key in case.keys]
+    parts = [_part(b"r", struct.pack(">qq", *ran)) for ran in ((case.black_ran_ms, case.white_ran_ms),) if any(ran)]
+    parts += [_part(b"k", key.encode()) for key in case.keys]
     parts += [_part(b"h", fact.encode()) for fact in case.facts]
     parts += [_part(b"c", bytes((claim.by, claim.late))) for claim in told.claims]
     parts += [_part(b"a", bytes((said.by, said.accept)) + said.proposal.encode()) for said in told.consents]

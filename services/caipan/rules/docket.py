@@ -21,6 +21,9 @@ from caipan.v1.rulings_pb2 import Interruption
 OPEN_MOST = 64  # cases at once; what comes then is on record without a case of its own
 TOLD_MOST = 32  # refs, findings and claims of a case
 
+_LASTING = (pb.FINDING_KIND_OVERTIME, pb.FINDING_KIND_FAULTY_CLOCK)
+_CLOCK_ERROR = "clock_error_s_per_h"  # a limit against the arbiter's watch (CN2002 22.8)
+
 _BY_ARBITER = frozenset((Raiser.ARBITER, Raiser.ANYONE))
 _FINDINGS = names_of(pb.FindingKind.DESCRIPTOR)
 
@@ -77,9 +80,9 @@ def open_by_findings(table: Table, act: Act) -> list[CaseMemory]:
     """The cases that this event's findings open or join."""
     touched = []
     for finding in act.findings:
-        keys = openers(table.edition).get(finding.kind)
+        keys = _keys(table, finding)
         if keys and not any(finding in case.told.findings for case in act.cases):
-            case = find_or_open(table, act, finding.side, finding.move, keys)
+            case = _claimed(table, act, finding, keys) or find_or_open(table, act, finding.side, finding.move, keys)
             if case is not None:
                 if len(case.told.findings) < TOLD_MOST:
                     case.told.findings.append(finding)
@@ -88,8 +91,27 @@ def open_by_findings(table: Table, act: Act) -> list[CaseMemory]:
     return touched
 
 
+def _keys(table: Table, finding: pb.Finding) -> Sequence[str]:
+    """The clauses of a finding; overtime is that of the game's time system alone."""
+    if finding.kind == pb.FINDING_KIND_OVERTIME and table.clockwork is not None:
+        return (table.clockwork.overtime.key,)
+    return openers(table.edition).get(finding.kind, ())
+
+
+def _claimed(table: Table, act: Act, finding: pb.Finding, keys: Sequence[str]) -> CaseMemory | None:
+    """The open case of what lasts: overtime that was claimed before it was found, a clock that is still faulty."""
+    if finding.kind not in _LASTING:
+        return None
+    for case in table.cases.values():
+        found = any(each.kind == pb.FINDING_KIND_OVERTIME for each in case.told.findings)
+        if case.told.side == finding.side and {*keys} & {*case.keys} and not found:
+            extend(case, act, ())
+            return case
+    return None
+
+
 def _amounts(case: CaseMemory, finding: pb.Finding) -> tuple[int, int]:
-    if not finding.over_ms:
+    if not finding.over_ms or finding.side not in SEATS:
         return case.black_ms, case.white_ms
     return (finding.over_ms, case.white_ms) if finding.side == SEATS[0] else (case.black_ms, finding.over_ms)
 
@@ -129,9 +151,22 @@ def open_case(table: Table, act: Act, side: Colour, move: int, keys: Sequence[st
     return case
 
 
+def leave_undecided(table: Table, act: Act, side: Colour, clause: str, key: str) -> None:
+    """Two sources are too close together to tell (R56): a finding under ``clause``, a case of ``key``, nothing more."""
+    finding = pb.Finding(clause=clause, kind=pb.FINDING_KIND_UNDECIDABLE_ORDER, side=side)
+    act.findings = [*act.findings, finding]
+    if len(table.cases) < OPEN_MOST:
+        case = open_case(table, act, side, 0, [key])
+        case.told.findings.append(finding)
+        act.touch(case)
+
+
 def interruption(table: Table) -> Interruption:
     """Whose turn it is, and the times used."""
-    return Interruption(turn=table.turn)
+    if table.clockwork is None:
+        return Interruption(turn=table.turn)
+    _, black, white = table.clockwork.clocks
+    return Interruption(turn=table.turn, black_ms=black.used_ms, white_ms=white.used_ms)
 
 
 def _case_id(table: Table, seq: int) -> str:
@@ -176,6 +211,8 @@ def holding(table: Table, case: CaseMemory, clause: Clause, refs: Sequence[str] 
     else:
         facts.add(When.AGAIN_IN_EVENT if refs else When.FIRST)
     facts.update((When.RECONSTRUCTED, When.LOST))  # which of them is the arbiter's finding
+    if table.clockwork is not None:
+        facts.add(When.RECORDED if table.clockwork.is_recorded else When.NOT_RECORDED)
     return facts | _against_limit(table, case, clause)
 
 
@@ -191,6 +228,8 @@ def _against_limit(table: Table, case: CaseMemory, clause: Clause) -> set[str]:
     limit, amounts = clause.limit, [ms for ms in (case.black_ms, case.white_ms) if ms]
     if limit is None:
         return set()
+    if limit.key == _CLOCK_ERROR and table.clockwork is not None and (wrong := table.clockwork.is_faulty()) is not None:
+        return {When.OVER_LIMIT if wrong else When.WITHIN_LIMIT}
     if limit.times:
         granted = [past for past in table.closed if past.key == clause.key and past.told.side == case.told.side]
         used = sum(not option_of(table, past).dismisses for past in granted if past.told.option)

@@ -11,13 +11,16 @@ from typing import Any
 from caipan.rules.act import Act
 from caipan.rules.board import Board
 from caipan.rules.clauses import Clause
+from caipan.rules.clockwork import Clockwork
+from caipan.rules.effects import Permission
 from caipan.rules.history import PASS
 from caipan.rules.points import BLACK, SEATS, WHITE, Colour, other
 from caipan.rules.table import Table
+from caipan.rules.timing import set_running
 from caipan.v1 import outcome_pb2 as pb
 from caipan.v1 import rulings_pb2 as rl
 from caipan.v1.checkpoint_pb2 import CaseMemory
-from caipan.v1.common_pb2 import COLOR_UNSPECIFIED
+from caipan.v1.common_pb2 import COLOR_UNSPECIFIED, ROLE_CHIEF
 from caipan.v1.facts_pb2 import Colours
 
 
@@ -67,11 +70,50 @@ class Enactment:
         table.proposer = COLOR_UNSPECIFIED
         table.unpressed = None
         table.history.push(table.board.key, PASS, player, (), table.turn)
+        if table.clockwork is not None and said.empty_move:
+            table.clockwork.renew(player)
         self._impose(pb.Penalty.KIND_TURN_LOST, player)
 
     def _impose(self, kind: pb.Penalty.Kind.ValueType, side: Colour) -> None:
         table = self.table
         table.ledger.impose(kind, side, self.clause, table.history.length, self.ruling)
+
+    # The clocks
+
+    def set_clock(self, said: rl.SetClock) -> None:
+        """Times used, then what is left or counted of the byoyomi of one side."""
+        works, set_sides = _clocks(self.table), set()
+        for side, field in ((BLACK, "black_ms"), (WHITE, "white_ms")):
+            if said.HasField(field):  # type: ignore[arg-type]  # names of its fields
+                set_sides.add(side)
+                if not works.set_used(side, getattr(said, field)):
+                    raise CannotApplyError(f"set_clock.{field}: {_name(side)} cannot have used {getattr(said, field)}")
+        if said.HasField("minutes_left"):
+            set_sides.add(said.side)
+            if said.side not in SEATS or not works.set_units_left(said.side, said.minutes_left):
+                raise CannotApplyError(f"set_clock.minutes_left: `side` has no byoyomi of {said.minutes_left} periods")
+        if said.HasField("count_s"):
+            set_sides.add(said.side)
+            if said.side not in SEATS or not works.set_count(said.side, said.count_s * 1000):
+                raise CannotApplyError(f"set_clock.count_s: no count of `side` can stand at {said.count_s} s")
+        if not set_sides:
+            raise CannotApplyError("set_clock: give black_ms or white_ms, or side with minutes_left or count_s")
+        if len(set_sides) == 1 and said.approved_by != ROLE_CHIEF and self._is_about_faulty_clock():
+            raise CannotApplyError(f"set_clock.approved_by: one side alone needs CHIEF ({self.table.cite('22.8')})")
+
+    def _is_about_faulty_clock(self) -> bool:
+        edition = self.table.edition
+        return self.clause.key in (edition.about("22.8").key, edition.about("22.8 one-sided").key)
+
+    def clock(self, said: rl.SetRunning) -> None:
+        """Which clock runs from here on (rules 3.12)."""
+        run_clock(self.table, said)
+
+    def permit(self, said: rl.Permit) -> None:
+        """Who may leave on the terms HOLD finds the own count waiting on return (CN2002 22.7)."""
+        works, side = self.table.clockwork, self.case.told.side
+        if works is not None and (said.what, said.terms) == (Permission.LEAVE, "HOLD") and side in SEATS:
+            works.memory.leave = bytes(sorted({*works.memory.leave, side}))
 
     # The board
 
@@ -196,12 +238,26 @@ class Enactment:
         table.assigned |= {table.indices[name]: said.side for name in said.points}
 
     def nothing(self, said: Any) -> None:
-        """What is on record without an effect on the game: permissions, sanctions, dismissals."""
+        """What is on record without an effect on the game: sanctions, dismissals."""
 
     def _playing(self) -> Table:
         if self.table.phase > pb.PHASE_PAUSED:
             raise CannotApplyError("play is over: board and turn cannot be changed any more (21.3)")
         return self.table
+
+
+def run_clock(table: Table, said: rl.SetRunning) -> None:
+    """An arbiter stops the clocks, or says whose runs (rules 3.12). Raises CannotApplyError."""
+    works = _clocks(table)
+    if table.phase > pb.PHASE_PAUSED:
+        raise CannotApplyError("clock: play is over")
+    set_running(table, works, said)
+
+
+def _clocks(table: Table) -> Clockwork:
+    if table.clockwork is None:
+        raise CannotApplyError("this game has no clocks")
+    return table.clockwork
 
 
 def _name(side: Colour) -> str:
@@ -221,7 +277,9 @@ _EFFECTS: dict[str, Callable[[Enactment, Any], None]] = {
     "set_colours": Enactment.set_colours,
     "result": Enactment.result,
     "assign_points": Enactment.assign_points,
-    "permit": Enactment.nothing,
+    "set_clock": Enactment.set_clock,
+    "clock": Enactment.clock,
+    "permit": Enactment.permit,
     "sanction": Enactment.nothing,
     "dismiss": Enactment.nothing,
 }

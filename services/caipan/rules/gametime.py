@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from caipan.rules.act import Act
+from caipan.rules.timesystems import LONGEST_MS
 from caipan.v1 import outcome_pb2 as pb
 from caipan.v1.facts_pb2 import SessionMarked
 from caipan.v1.regulations_pb2 import Regulations
@@ -10,6 +11,11 @@ from caipan.v1.regulations_pb2 import Regulations
 # What is written about the game, not done in it, moves no game time.
 APART = frozenset(("game_opened", "record_corrected", "source_synced", "source_resumed"))
 _MARKS = (SessionMarked.MARK_START, SessionMarked.MARK_RESUME)
+
+
+def bounded(ms: int) -> int:
+    """A length of time between what any records say, ms, so that it fits wherever times are kept."""
+    return max(-LONGEST_MS, min(ms, LONGEST_MS))
 
 
 class GameTime:

@@ -18,10 +18,12 @@ from caipan.rules import (
     hands,
     moves,
     officials,
+    reading_aloud,
     rulings,
     sealing,
     sessions,
     signing,
+    timing,
 )
 from caipan.rules.act import Act, Past
 from caipan.rules.corrections import (
@@ -82,6 +84,9 @@ _HANDLERS: dict[str, Callable[[Table, Act], Table | None]] = {
     "seal_opened": sealing.seal_opened,
     "result_signed": signing.result_signed,
     "regulations_adopted": adoption.regulations_adopted,
+    "clock_reading": timing.clock_reading,
+    "clock_expired": timing.clock_expired,
+    "count_announced": reading_aloud.count_announced,
 }
 # Judged by nobody yet.
 _REFUSED = ("appeal_decided",)
@@ -183,8 +188,13 @@ class Judge:
         """
         kind, table = act.kind, self.table
         act.seq = self.seq + 1
+        works = table.clockwork if table is not None and kind not in APART else None
+        if table is not None and works is not None:
+            timing.advance(table, works, act, self.clock.now_ms)
         if kind == "ruling_decided" and table is not None and is_superseding(act):
             self._supersede(act, table)
+            if works is not None and self.table is not None:
+                self.take_state(self.table)  # time has passed
             return
         handler = _HANDLERS.get(kind)
         if handler is not None and table is not None:
@@ -192,16 +202,22 @@ class Judge:
                 reason = why_not_seat(table, act.event.by, act.player)
                 if reason:
                     act.refuse(pb.STATUS_REFUSED, reason)
+                    if works is not None:
+                        self.take_state(table)
                     return
             before = docket.standing(table) if table.cases else None
             if table.is_auto:
                 table.remember(act)  # a ruling of the service may change more than the act
             table = handler(table, act) or table
+            if table.clockwork is not None:
+                timing.follow(table, table.clockwork, act)
             if act.findings or act.cases or before is not None:
                 table = settle(table, act, before)
+                if table.clockwork is not None:
+                    timing.follow(table, table.clockwork, act)
             if act.before is not None:
                 tell_changes(table, act.before, act)
-            if kind != "clock_pressed" or act.findings:  # a press that breaks nothing leaves the state in force
+            if kind != "clock_pressed" or act.findings or works is not None:  # an untimed press alone changes nothing
                 self.take_state(table)
         elif kind == "game_opened":
             self._open(act)
@@ -209,6 +225,8 @@ class Judge:
             self._correct(act)
         elif kind in _REFUSED:
             act.refuse(pb.STATUS_REFUSED, "not_in_this_version")
+        if works is not None and handler is None and table is not None:
+            self.take_state(table)  # time has passed
 
     def _open(self, act: Act) -> None:
         if self.table is not None:
@@ -293,6 +311,9 @@ class Judge:
             act.refuse(now.status, now.reason)
         else:
             self._take_over(again, corrections, act, table)
+            self.clock.step(act)
+            if self.table is not None and self.table.clockwork is not None:
+                timing.advance(self.table, self.table.clockwork, act, self.clock.now_ms)
             act.tell(effects=now.effects, revised=revisions(before, after, self.seq + 1))
 
     def find_record(self, event_id: str, past: Sequence[Past]) -> Event | None:

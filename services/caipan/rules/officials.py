@@ -5,7 +5,15 @@ from __future__ import annotations
 from caipan.rules.act import Act
 from caipan.rules.points import BLACK, WHITE, Colour
 from caipan.rules.table import Table
-from caipan.v1.common_pb2 import ROLE_ARBITER, ROLE_CHIEF, ROLE_COMMITTEE, ROLE_DEPUTY, Actor, Role
+from caipan.v1.common_pb2 import (
+    ROLE_ARBITER,
+    ROLE_CHIEF,
+    ROLE_COMMITTEE,
+    ROLE_DEPUTY,
+    ROLE_PLAYER,
+    Actor,
+    Role,
+)
 
 ARBITERS = (ROLE_ARBITER, ROLE_DEPUTY, ROLE_CHIEF)
 # A deputy is an arbiter (rules 0.4), except where the regulations delegate a clause of the chief to DEPUTY.
@@ -36,6 +44,11 @@ def is_arbiter(table: Table, by: Actor) -> bool:
     """Whether the reporting person acts as an arbiter of this game; who holds a higher role may act in a lower one."""
     held = [role for role in ARBITERS if (by.person, role) in table.officials]
     return by.role in ARBITERS and any(_RANK[role] >= _RANK[by.role] for role in held)
+
+
+def may_mark(table: Table, by: Actor) -> bool:
+    """Whether the reporting person may mark the parts of a session: not as a player (CN2002 14.1)."""
+    return by.role != ROLE_PLAYER or is_arbiter(table, by)
 
 
 def decides_as(table: Table, by: Actor, role: Role.ValueType, needed: Role.ValueType) -> str | None:

@@ -7,6 +7,7 @@ from typing import Any
 from caipan.rules.edition import Edition, edition, edition_ids
 from caipan.rules.opening import opening_stones
 from caipan.rules.points import DEFAULT_SIZE, indices
+from caipan.rules.regimes import time_problem
 from caipan.rules.results import handicap_return_qz
 from caipan.v1.facts_pb2 import GameOpened
 from caipan.v1.regulations_pb2 import (
@@ -68,7 +69,11 @@ def adopt(in_force: Regulations, changes: Regulations) -> Regulations:
         if kind.is_repeated:
             clear(kind.name)
     said.MergeFrom(changes)
-    return expanded(said, edition(said.edition))
+    full = expanded(said, edition(said.edition))
+    if (problem := time_problem(full)) is not None:
+        key, reason, remedy = problem
+        raise RegulationsError(f"changes.{key}", reason, remedy)
+    return full
 
 
 def expanded(asked: Regulations, text: Edition) -> Regulations:
@@ -107,8 +112,9 @@ def _check(opened: GameOpened, full: Regulations) -> None:
     why = _why_no_opening(full.zuozi, opened.size or DEFAULT_SIZE)
     if why:
         raise RegulationsError("regulations.zuozi", why, 'write "B D4 Q16 W D16 Q4", or nothing for an empty board')
-    if not full.untimed and not full.regime:
-        raise RegulationsError("regulations.regime", "a game with clocks needs one", "name it, or set untimed")
+    if (problem := time_problem(full)) is not None:
+        key, reason, remedy = problem
+        raise RegulationsError(f"regulations.{key}", reason, remedy)
     if full.untimed and full.regime:
         raise RegulationsError("regulations.untimed", "the game has a regime too", "leave one of them out")
     if full.handicap == 1:

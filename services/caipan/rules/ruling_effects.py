@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from caipan.rules import effects as ed
-from caipan.rules.clauses import Option
+from caipan.rules.clauses import Option, value_of
 from caipan.rules.points import BLACK, SEATS, WHITE, Colour, other
+from caipan.rules.ruling_clocks import Setting, reading_of, running_of
 from caipan.rules.table import Table
 from caipan.v1 import rulings_pb2 as rl
 from caipan.v1.checkpoint_pb2 import CaseMemory
@@ -164,6 +165,8 @@ class _Filling:
     def permit(self, effect: ed.Permit) -> rl.Effect:
         said = self.said.get("permit")
         terms = said.permit.terms if said else ""
+        if effect.what == ed.Permission.LEAVE:
+            terms = terms or str(value_of(self.table.regulations, "leave_terms"))
         return rl.Effect(permit=rl.Permit(what=str(effect.what), terms=terms))
 
     def sanction(self, effect: ed.Sanction) -> rl.Effect:
@@ -179,11 +182,21 @@ class _Filling:
         known: Colours = colours if colours is not None else Colours(black="BLACK", white="WHITE")
         return known.black if side == BLACK else known.white
 
-    def clock(self, effect: ed.SetClock | ed.SetRunning) -> rl.Effect:
-        """Times are the clocks' business; until they run, the ruling gives them."""
-        return self.given(
-            "set_clock" if isinstance(effect, ed.SetClock) else "clock", "the times used by Black and White, ms"
-        )
+    def set_clock(self, effect: ed.SetClock) -> rl.Effect | None:
+        """What follows from the case and the clocks; what does not, the ruling gives."""
+        works = self.table.clockwork
+        if works is None and effect.how == ed.Reading.START:
+            return None
+        said = None
+        if works is not None and not (effect.how == ed.Reading.REREAD and "set_clock" in self.said):
+            sides = SEATS if effect.whom == ed.Party.BOTH else (self.side(effect.whom),)
+            said = reading_of(effect.how, Setting(self.table, works, self.case, sides, effect.seconds))
+        if said is None:
+            return self.given("set_clock", "the times used, black_ms and white_ms, or side with count_s")
+        return rl.Effect(set_clock=said)
+
+    def clock(self, effect: ed.SetRunning) -> rl.Effect:
+        return rl.Effect(clock=running_of(self.table, effect))
 
     def dismiss(self, _: ed.Dismiss) -> rl.Effect:
         return rl.Effect(dismiss=rl.Dismiss())
@@ -207,7 +220,7 @@ _FILLED: dict[type, Callable[[_Filling, Any], rl.Effect | None]] = {
     ed.LoseTurn: _Filling.lose_turn,
     ed.SetPoints: _Filling.set_points,
     ed.SetTurn: _Filling.set_turn,
-    ed.SetClock: _Filling.clock,
+    ed.SetClock: _Filling.set_clock,
     ed.SetRunning: _Filling.clock,
     ed.SetColours: _Filling.set_colours,
     ed.SetResult: _Filling.result,

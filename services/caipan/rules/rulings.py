@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from caipan.rules import docket
 from caipan.rules.act import Act
 from caipan.rules.clauses import Clause, Offer
-from caipan.rules.enact import CannotApplyError, Enactment
+from caipan.rules.enact import CannotApplyError, Enactment, run_clock
 from caipan.rules.ending import count_board
 from caipan.rules.ledger import Ledger
 from caipan.rules.officials import decides_as
@@ -20,7 +20,7 @@ from caipan.rules.table import Table
 from caipan.rules.table_memory import copy_table
 from caipan.v1 import outcome_pb2 as pb
 from caipan.v1.checkpoint_pb2 import CaseMemory
-from caipan.v1.common_pb2 import COLOR_UNSPECIFIED, ROLE_CHIEF
+from caipan.v1.common_pb2 import COLOR_UNSPECIFIED, ROLE_ARBITER, ROLE_CHIEF
 from caipan.v1.regulations_pb2 import WHEN_TO_INTERVENE_OFFENDER_ON_TURN
 from caipan.v1.rulings_pb2 import RESULT_KIND_B_WIN, RESULT_KIND_W_WIN, Effect, RulingDecided
 
@@ -52,6 +52,8 @@ class Decision(NamedTuple):
 def ruling_decided(table: Table, act: Act) -> Table:
     """The table after a ruling; the same one where it is refused."""
     try:
+        if _is_clock_alone(act.fact):
+            return _set_clock_running(table, act)
         base = _reopened(table, act) if act.fact.supersedes and act.fact.from_here else table
         decision = decide(base, act)
         ruled = enact(base, decision, act)
@@ -66,6 +68,22 @@ def ruling_decided(table: Table, act: Act) -> Table:
         act.refuse(pb.STATUS_REFUSED, str(error))
         return table
     return ruled
+
+
+def _is_clock_alone(said: RulingDecided) -> bool:
+    """Whether an arbiter stops or starts a clock and does nothing else (rules 3.12)."""
+    names = [effect.WhichOneof("effect") for effect in said.effects]
+    return names == ["clock"] and not (said.case_id or said.clause or said.option)
+
+
+def _set_clock_running(table: Table, act: Act) -> Table:
+    """It needs no case, clause or option. Raises RefusedError, CannotApplyError."""
+    if (why := decides_as(table, act.event.by, act.fact.role, ROLE_ARBITER)) is not None:
+        raise RefusedError(why)
+    effects = list(act.fact.effects)
+    run_clock(table, effects[0].clock)
+    act.tell(effects=effects)
+    return table
 
 
 def decide(table: Table, act: Act) -> Decision:

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from caipan.rules import docket
+from caipan.rules import absence, docket
 from caipan.rules.act import Act
+from caipan.rules.clauses import Clause
 from caipan.rules.edition import ROOT
+from caipan.rules.gametime import bounded
 from caipan.rules.history import PASS
-from caipan.rules.officials import is_arbiter
-from caipan.rules.points import BLACK, other
+from caipan.rules.officials import may_mark
+from caipan.rules.points import BLACK, Colour, other
+from caipan.rules.readings import is_admitted, lateness_cost
 from caipan.rules.table import Table
 from caipan.v1 import outcome_pb2 as pb
 from caipan.v1.checkpoint_pb2 import CaseMemory
-from caipan.v1.common_pb2 import COLOR_UNSPECIFIED, ROLE_PLAYER
+from caipan.v1.common_pb2 import COLOR_UNSPECIFIED
 from caipan.v1.facts_pb2 import SessionMarked
 
 
 def session_marked(table: Table, act: Act) -> None:
     """The arbiter's mark: the start of the game, a pause, its end. A player cannot mark one."""
     mark = act.fact.mark
-    if act.event.by.role == ROLE_PLAYER and not is_arbiter(table, act.event.by):
+    if not may_mark(table, act.event.by):
         act.refuse(pb.STATUS_REFUSED, "a player marks no session: the arbiter does")
     elif mark == SessionMarked.MARK_START and not table.began_ms:
         table.began_ms = act.at_ms
@@ -35,26 +38,30 @@ def presence_changed(table: Table, act: Act) -> None:
         table.away |= {player}
         return
     came_back, first = player in table.away, player not in table.came
+    if first:
+        absence.arrived(table, act)
     table.away -= {player}
     table.came |= {player}
+    if absence.is_counted(table):
+        return
     if first and table.began_ms and not came_back and table.phase <= pb.PHASE_PAUSED:
         _judge_lateness(table, act)
 
 
 def _judge_lateness(table: Table, act: Act) -> None:
     """Each late player is treated by himself; both beyond or within the limit are one case (CN2002 22.1 to 22.3)."""
-    late_ms = act.at_ms - table.began_ms
+    late_ms = bounded(act.at_ms - table.began_ms)
     if late_ms <= 0 or table.history.moves_of(act.player, 0):
         return
     clause = table.edition.about("22.2" if table.regulations.late_limit_s <= _SAME_PLACE_S else "22.1")
     act.find(clause.id, pb.FINDING_KIND_LATE_ARRIVAL, side=act.player, over_ms=late_ms)
     if late_ms == table.regulations.late_limit_s * 1000:
         act.find(clause.id, pb.FINDING_KIND_BOUNDARY, side=act.player)
-    keys = [key for key in (clause.key, *clause.see) if table.edition.clauses[key].is_ruled]
     both = table.edition.topics.get(f"{ROOT} 22.3")
     late = [case for case in table.cases.values() if clause.key in case.keys and case.told.side != act.player]
     earlier = late[0] if late else None
-    if earlier is not None and both and _is_over(table, earlier) == _over(table, late_ms):
+    keys = _keys(table, act.player, clause, late_ms)
+    if earlier is not None and clause.key in keys and both and _is_over(table, earlier) == _over(table, late_ms):
         docket.extend(earlier, act, ())
         del earlier.keys[:]
         earlier.keys.append(both)
@@ -64,18 +71,35 @@ def _judge_lateness(table: Table, act: Act) -> None:
         case = docket.open_case(table, act, act.player, 0, keys)
     case.told.findings.extend(act.findings)
     if act.player == BLACK:
-        case.black_ms = late_ms
+        case.black_ms, case.black_ran_ms = late_ms, _ran_ms(table, act.player)
     else:
-        case.white_ms = late_ms
+        case.white_ms, case.white_ran_ms = late_ms, _ran_ms(table, act.player)
     act.touch(case)
+
+
+def _keys(table: Table, side: Colour, clause: Clause, late_ms: int) -> list[str]:
+    """The clauses of a late arrival; another one where more than there is would have to be deducted (reading R16)."""
+    works, edition, regulations = table.clockwork, table.edition, table.regulations
+    excess = edition.about("22.1 excess").key
+    if works is not None and not _over(table, late_ms):
+        clock = works.clocks[side].copy()
+        if not works.system.deduct(clock, lateness_cost(late_ms, regulations.late_factor, _ran_ms(table, side))):
+            return [excess]
+    return [key for key in (clause.key, *clause.see) if edition.clauses[key].is_ruled and key != excess]
+
+
+def _ran_ms(table: Table, side: Colour) -> int:
+    """How much the clock of a side has run since the start."""
+    works = table.clockwork
+    return works.clocks[side].used_ms + works.clocks[side].count_ms if works is not None else 0
 
 
 _SAME_PLACE_S = 900  # the limit where venue and lodgings are in one place (CN2002 22.2)
 
 
 def _over(table: Table, late_ms: int) -> bool:
-    limit_ms = table.regulations.late_limit_s * 1000
-    return late_ms > limit_ms or (late_ms == limit_ms and not table.regulations.late_limit_inclusive)
+    regulations = table.regulations
+    return not is_admitted(late_ms, regulations.late_limit_s, is_inclusive=regulations.late_limit_inclusive)
 
 
 def _is_over(table: Table, case: CaseMemory) -> bool:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from caipan.rules.act import Act
 from caipan.rules.board import Board
+from caipan.rules.clockwork import Clockwork, clockwork_for
 from caipan.rules.digest import Official, persons_part
 from caipan.rules.edition import Edition, edition
 from caipan.rules.history import History
@@ -55,6 +56,7 @@ class Table:
         "came",
         "captured",
         "cases",
+        "clockwork",
         "closed",
         "colours",
         "counting",
@@ -159,6 +161,8 @@ class Table:
         self.cases: dict[str, CaseMemory] = {}
         self.closed: list[CaseMemory] = []
         self.ledger = Ledger(edition, regulations)
+        self.clockwork: Clockwork | None = None
+        self._wind_clocks()
         self.colours: Colours | None = None
         self.officials: frozenset[Official] = frozenset()
         self.persons = b""
@@ -174,6 +178,13 @@ class Table:
         self.superko_mode = regulations.superko_mode
         self.skew_ms = regulations.clock_skew_ms
         self.ledger = Ledger(self.edition, regulations, self.ledger.penalties)
+        self._wind_clocks()
+
+    def _wind_clocks(self) -> None:
+        """The clocks are those of the regulations in force."""
+        self.clockwork = works = clockwork_for(self.opened, self.regulations, self.edition, self.clockwork)
+        if works is not None:
+            works.turn, works.length = self.turn, self.history.length
 
     def cite(self, number: str) -> str:
         """The full id of a clause of this game's edition."""

@@ -80,6 +80,7 @@ def save_table(table: Table) -> pb.TableCheckpoint:
         talk_white_ms=table.talks.get(WHITE, 0),
         sealed_by=table.sealed_by,
         seal=table.seal,
+        clockwork=table.clockwork.save() if table.clockwork is not None else None,
     )
 
 
@@ -127,6 +128,8 @@ def load_table(saved: pb.TableCheckpoint) -> Table:
     table.sealed_by, table.seal = saved.sealed_by, saved.seal
     if saved.HasField("adopted"):
         table.adopt(saved.adopted)
+    if table.clockwork is not None:
+        table.clockwork.load(saved.clockwork)
     officials = frozenset((official.person, official.role) for official in saved.officials)
     table.name(officials, saved.colours if saved.HasField("colours") else None)
     return table

@@ -40,15 +40,20 @@ _KINDS = {kind: b"\x20%b\x28\x01" % varint(number) for kind, number in EVENT_TYP
 
 
 def encode_standing(table: Table, digest: bytes) -> bytes:
-    """Where the game stands, as the plain verdicts end: moves made, turn, phase, captures, digest of the state."""
+    """Where the game stands, as the plain verdicts end: from the moves made to the digest of the state."""
     number = table.history.length
     _, black, white = table.captured
+    clocks = b""
+    if table.clockwork is not None:
+        told = table.clockwork.message().SerializeToString(deterministic=True)
+        clocks = b"\xa2\x01%b%b" % (varint(len(told)), told)
     return b"".join(
         (
             b"\x78" + varint(number) if number else b"",
             b"\x80\x01%c\x88\x01%c" % (table.turn, table.phase),
             b"\x90\x01" + varint(black) if black else b"",
             b"\x98\x01" + varint(white) if white else b"",
+            clocks,
             b"\xe2\x01\x20",
             digest,
         )
@@ -105,6 +110,8 @@ def verdict_of(game_id: str, seq: int, table: Table | None, act: Act) -> pb.Verd
         verdict.turn = table.turn
         verdict.phase = table.phase
         _, verdict.captured_black, verdict.captured_white = table.captured
+        if table.clockwork is not None:
+            verdict.clocks.CopyFrom(table.clockwork.message())
         verdict.proposer = table.proposer
         verdict.dead.extend(
             pb.DeadStones(side=side, points=table.point_names(stones)) for side, stones in sorted(table.dead.items())

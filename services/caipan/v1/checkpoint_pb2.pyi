@@ -284,6 +284,7 @@ class TableCheckpoint(_message.Message):
     TALK_WHITE_MS_FIELD_NUMBER: _builtins.int
     SEALED_BY_FIELD_NUMBER: _builtins.int
     SEAL_FIELD_NUMBER: _builtins.int
+    CLOCKWORK_FIELD_NUMBER: _builtins.int
     setup: _builtins.bytes
     """Cells of the set-up, one byte a point, where it is not that of game.opened."""
     setup_turn: _common_pb2.Color.ValueType
@@ -355,6 +356,8 @@ class TableCheckpoint(_message.Message):
     def adopted(self) -> _regulations_pb2.Regulations:
         """Regulations adopted since the opening; all of them, expanded."""
 
+    @_builtins.property
+    def clockwork(self) -> Global___ClockworkMemory: ...
     def __init__(
         self,
         *,
@@ -400,14 +403,164 @@ class TableCheckpoint(_message.Message):
         talk_white_ms: _builtins.int = ...,
         sealed_by: _common_pb2.Color.ValueType = ...,
         seal: _builtins.bytes = ...,
+        clockwork: Global___ClockworkMemory | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["adopted", b"adopted", "colours", b"colours", "opened", b"opened", "result", b"result", "unpressed", b"unpressed"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["adopted", b"adopted", "clockwork", b"clockwork", "colours", b"colours", "opened", b"opened", "result", b"result", "unpressed", b"unpressed"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["adopted", b"adopted", "assigned_black", b"assigned_black", "assigned_white", b"assigned_white", "away", b"away", "began_ms", b"began_ms", "came", b"came", "captures", b"captures", "cases", b"cases", "closed", b"closed", "colours", b"colours", "dead", b"dead", "due", b"due", "due_from", b"due_from", "early", b"early", "edits", b"edits", "groups", b"groups", "handicap_left", b"handicap_left", "history_digest", b"history_digest", "ledger", b"ledger", "left", b"left", "lifted_black", b"lifted_black", "lifted_white", b"lifted_white", "missing", b"missing", "moved_at_ms", b"moved_at_ms", "moves", b"moves", "must_point_out", b"must_point_out", "officials", b"officials", "opened", b"opened", "passes", b"passes", "phase", b"phase", "proposer", b"proposer", "provisional", b"provisional", "result", b"result", "seal", b"seal", "sealed_by", b"sealed_by", "setup", b"setup", "setup_turn", b"setup_turn", "signed", b"signed", "talk_black_ms", b"talk_black_ms", "talk_white_ms", b"talk_white_ms", "turn", b"turn", "unpressed", b"unpressed"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["adopted", b"adopted", "assigned_black", b"assigned_black", "assigned_white", b"assigned_white", "away", b"away", "began_ms", b"began_ms", "came", b"came", "captures", b"captures", "cases", b"cases", "clockwork", b"clockwork", "closed", b"closed", "colours", b"colours", "dead", b"dead", "due", b"due", "due_from", b"due_from", "early", b"early", "edits", b"edits", "groups", b"groups", "handicap_left", b"handicap_left", "history_digest", b"history_digest", "ledger", b"ledger", "left", b"left", "lifted_black", b"lifted_black", "lifted_white", b"lifted_white", "missing", b"missing", "moved_at_ms", b"moved_at_ms", "moves", b"moves", "must_point_out", b"must_point_out", "officials", b"officials", "opened", b"opened", "passes", b"passes", "phase", b"phase", "proposer", b"proposer", "provisional", b"provisional", "result", b"result", "seal", b"seal", "sealed_by", b"sealed_by", "setup", b"setup", "setup_turn", b"setup_turn", "signed", b"signed", "talk_black_ms", b"talk_black_ms", "talk_white_ms", b"talk_white_ms", "turn", b"turn", "unpressed", b"unpressed"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___TableCheckpoint: _TypeAlias = TableCheckpoint  # noqa: Y015
+
+@_typing.final
+class ClockworkMemory(_message.Message):
+    """The clocks of a timed game."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PACKED_FIELD_NUMBER: _builtins.int
+    STONE_FIELD_NUMBER: _builtins.int
+    SELDOM_FIELD_NUMBER: _builtins.int
+    packed: _builtins.bytes
+    """Who runs, what the end of the move waits for, game time, both clocks: as in the state digest."""
+    stone: _builtins.str
+    """event_id of the last stone."""
+    @_builtins.property
+    def seldom(self) -> Global___TimeMemory: ...
+    def __init__(
+        self,
+        *,
+        packed: _builtins.bytes = ...,
+        stone: _builtins.str = ...,
+        seldom: Global___TimeMemory | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["seldom", b"seldom"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["packed", b"packed", "seldom", b"seldom", "stone", b"stone"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ClockworkMemory: _TypeAlias = ClockworkMemory  # noqa: Y015
+
+@_typing.final
+class TimeMemory(_message.Message):
+    """What seldom stands beside the clocks; part of the state digest, in these bytes."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CAPTURES_FIELD_NUMBER: _builtins.int
+    FOUND_FIELD_NUMBER: _builtins.int
+    BLACK_LIMIT_MS_FIELD_NUMBER: _builtins.int
+    WHITE_LIMIT_MS_FIELD_NUMBER: _builtins.int
+    LEAVE_FIELD_NUMBER: _builtins.int
+    HELD_FIELD_NUMBER: _builtins.int
+    SAID_FIELD_NUMBER: _builtins.int
+    READING_FIELD_NUMBER: _builtins.int
+    RECORD_FIELD_NUMBER: _builtins.int
+    AGREED_FIELD_NUMBER: _builtins.int
+    SESSION_FIELD_NUMBER: _builtins.int
+    LAST_SESSION_FIELD_NUMBER: _builtins.int
+    captures: _builtins.bytes
+    """Captured stones that must come off before the move is complete."""
+    found: _builtins.bytes
+    """Sides whose overtime was found, and when each limit was used up, game time, ms."""
+    black_limit_ms: _builtins.int
+    white_limit_ms: _builtins.int
+    leave: _builtins.bytes
+    """Sides that may leave while their count waits, and the side whose count does (CN2002 22.7)."""
+    held: _common_pb2.Color.ValueType
+    agreed: _builtins.bytes
+    @_builtins.property
+    def said(self) -> _containers.RepeatedCompositeFieldContainer[Global___SpokenMemory]:
+        """What was read of the running period (CN2002 12.3)."""
+
+    @_builtins.property
+    def reading(self) -> Global___ReadingMemory:
+        """The last reading taken with the arbiter's watch; the written record of a pause, and who has confirmed it."""
+
+    @_builtins.property
+    def record(self) -> Global___ReadingMemory: ...
+    @_builtins.property
+    def session(self) -> Global___ReadingMemory:
+        """The session that goes on: times used at its start, and when that was. The one before: its length."""
+
+    @_builtins.property
+    def last_session(self) -> Global___ReadingMemory: ...
+    def __init__(
+        self,
+        *,
+        captures: _builtins.bytes = ...,
+        found: _builtins.bytes = ...,
+        black_limit_ms: _builtins.int = ...,
+        white_limit_ms: _builtins.int = ...,
+        leave: _builtins.bytes = ...,
+        held: _common_pb2.Color.ValueType = ...,
+        said: _abc.Iterable[Global___SpokenMemory] | None = ...,
+        reading: Global___ReadingMemory | None = ...,
+        record: Global___ReadingMemory | None = ...,
+        agreed: _builtins.bytes = ...,
+        session: Global___ReadingMemory | None = ...,
+        last_session: Global___ReadingMemory | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["last_session", b"last_session", "reading", b"reading", "record", b"record", "session", b"session"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["agreed", b"agreed", "black_limit_ms", b"black_limit_ms", "captures", b"captures", "found", b"found", "held", b"held", "last_session", b"last_session", "leave", b"leave", "reading", b"reading", "record", b"record", "said", b"said", "session", b"session", "white_limit_ms", b"white_limit_ms"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___TimeMemory: _TypeAlias = TimeMemory  # noqa: Y015
+
+@_typing.final
+class SpokenMemory(_message.Message):
+    """What the reader of a count said, and what the count stood at."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    LABEL_FIELD_NUMBER: _builtins.int
+    COUNT_MS_FIELD_NUMBER: _builtins.int
+    label: _builtins.str
+    count_ms: _builtins.int
+    def __init__(
+        self,
+        *,
+        label: _builtins.str = ...,
+        count_ms: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["count_ms", b"count_ms", "label", b"label"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SpokenMemory: _TypeAlias = SpokenMemory  # noqa: Y015
+
+@_typing.final
+class ReadingMemory(_message.Message):
+    """Times used by both sides, and a time beside them, ms."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    BLACK_MS_FIELD_NUMBER: _builtins.int
+    WHITE_MS_FIELD_NUMBER: _builtins.int
+    WATCH_MS_FIELD_NUMBER: _builtins.int
+    black_ms: _builtins.int
+    white_ms: _builtins.int
+    watch_ms: _builtins.int
+    def __init__(
+        self,
+        *,
+        black_ms: _builtins.int = ...,
+        white_ms: _builtins.int = ...,
+        watch_ms: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["black_ms", b"black_ms", "watch_ms", b"watch_ms", "white_ms", b"white_ms"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ReadingMemory: _TypeAlias = ReadingMemory  # noqa: Y015
 
 @_typing.final
 class EditMemory(_message.Message):
@@ -451,6 +604,8 @@ class CaseMemory(_message.Message):
     INSTEAD_OF_FIELD_NUMBER: _builtins.int
     INSTEAD_CAPTURED_FIELD_NUMBER: _builtins.int
     FOUND_FIELD_NUMBER: _builtins.int
+    BLACK_RAN_MS_FIELD_NUMBER: _builtins.int
+    WHITE_RAN_MS_FIELD_NUMBER: _builtins.int
     move: _builtins.int
     """Number of the move it is about, 0 = none."""
     black_ms: _builtins.int
@@ -463,6 +618,9 @@ class CaseMemory(_message.Message):
     point: _builtins.int
     instead_of: _builtins.int
     instead_captured: _builtins.bytes
+    black_ran_ms: _builtins.int
+    """How much a late player's own clock ran meanwhile, ms."""
+    white_ran_ms: _builtins.int
     @_builtins.property
     def told(self) -> _outcome_pb2.Case:
         """As it is told, without the candidates."""
@@ -494,10 +652,12 @@ class CaseMemory(_message.Message):
         instead_of: _builtins.int = ...,
         instead_captured: _builtins.bytes = ...,
         found: _rulings_pb2.SetPoints | None = ...,
+        black_ran_ms: _builtins.int = ...,
+        white_ran_ms: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["found", b"found", "told", b"told"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["black_ms", b"black_ms", "facts", b"facts", "found", b"found", "instead_captured", b"instead_captured", "instead_of", b"instead_of", "key", b"key", "keys", b"keys", "move", b"move", "point", b"point", "stone", b"stone", "told", b"told", "white_ms", b"white_ms"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["black_ms", b"black_ms", "black_ran_ms", b"black_ran_ms", "facts", b"facts", "found", b"found", "instead_captured", b"instead_captured", "instead_of", b"instead_of", "key", b"key", "keys", b"keys", "move", b"move", "point", b"point", "stone", b"stone", "told", b"told", "white_ms", b"white_ms", "white_ran_ms", b"white_ran_ms"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -194,6 +194,10 @@ class _FindingKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_FindingKi
     """CN2002 16.4: there is no result to sign, or nothing to check again."""
     FINDING_KIND_OUTSIDE_MOMENT: _FindingKind.ValueType  # 49
     """A ruling outside the moment of REG when_to_intervene; it stands."""
+    FINDING_KIND_OVERTIME: _FindingKind.ValueType  # 50
+    """CN2002 12.4, 12.5, 22.5, REG regime: the time limit is exceeded, by `over_ms`."""
+    FINDING_KIND_FAULTY_CLOCK: _FindingKind.ValueType  # 51
+    """CN2002 22.8: the times used, added up, differ by `over_ms` from what has passed by the arbiter's watch."""
 
 class FindingKind(_FindingKind, metaclass=_FindingKindEnumTypeWrapper):
     """The closed list of what a fold can find."""
@@ -295,6 +299,10 @@ FINDING_KIND_NOTHING_TO_SIGN: FindingKind.ValueType  # 48
 """CN2002 16.4: there is no result to sign, or nothing to check again."""
 FINDING_KIND_OUTSIDE_MOMENT: FindingKind.ValueType  # 49
 """A ruling outside the moment of REG when_to_intervene; it stands."""
+FINDING_KIND_OVERTIME: FindingKind.ValueType  # 50
+"""CN2002 12.4, 12.5, 22.5, REG regime: the time limit is exceeded, by `over_ms`."""
+FINDING_KIND_FAULTY_CLOCK: FindingKind.ValueType  # 51
+"""CN2002 22.8: the times used, added up, differ by `over_ms` from what has passed by the arbiter's watch."""
 Global___FindingKind: _TypeAlias = FindingKind  # noqa: Y015
 
 class _ResultHow:
@@ -484,31 +492,91 @@ Global___Result: _TypeAlias = Result  # noqa: Y015
 
 @_typing.final
 class Clocks(_message.Message):
-    """Time used by the two sides at the event, ms."""
+    """What the clocks stand at after the event, in a game that has any: times used of the whole limit, ms. With the regulations
+    it tells what is on them at any later instant.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
     BLACK_USED_MS_FIELD_NUMBER: _builtins.int
     WHITE_USED_MS_FIELD_NUMBER: _builtins.int
     RUNNING_FIELD_NUMBER: _builtins.int
+    SINCE_MS_FIELD_NUMBER: _builtins.int
+    BLACK_FIELD_NUMBER: _builtins.int
+    WHITE_FIELD_NUMBER: _builtins.int
+    COUNTED_ON_FIELD_NUMBER: _builtins.int
+    MOVE_MADE_FIELD_NUMBER: _builtins.int
     black_used_ms: _builtins.int
     white_used_ms: _builtins.int
     running: _common_pb2.Color.ValueType
     """The running side; unspecified = stopped."""
+    since_ms: _builtins.int
+    """Game time at which they stand so, ms UTC."""
+    counted_on: _common_pb2.Color.ValueType
+    """The side whose count goes on beside the running clock until its move is complete (CN2002 22.6)."""
+    move_made: _builtins.bool
+    """The running side has made its move, which ended its count; its main part alone runs on, until the press."""
+    @_builtins.property
+    def black(self) -> Global___ClockDetails:
+        """What else stands on a clock, where anything does."""
+
+    @_builtins.property
+    def white(self) -> Global___ClockDetails: ...
     def __init__(
         self,
         *,
         black_used_ms: _builtins.int = ...,
         white_used_ms: _builtins.int = ...,
         running: _common_pb2.Color.ValueType = ...,
+        since_ms: _builtins.int = ...,
+        black: Global___ClockDetails | None = ...,
+        white: Global___ClockDetails | None = ...,
+        counted_on: _common_pb2.Color.ValueType = ...,
+        move_made: _builtins.bool = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["black", b"black", "white", b"white"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["black_used_ms", b"black_used_ms", "running", b"running", "white_used_ms", b"white_used_ms"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["black", b"black", "black_used_ms", b"black_used_ms", "counted_on", b"counted_on", "move_made", b"move_made", "running", b"running", "since_ms", b"since_ms", "white", b"white", "white_used_ms", b"white_used_ms"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Clocks: _TypeAlias = Clocks  # noqa: Y015
+
+@_typing.final
+class ClockDetails(_message.Message):
+    """What stands on a clock beside the time used."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    COUNT_MS_FIELD_NUMBER: _builtins.int
+    GRANTED_MS_FIELD_NUMBER: _builtins.int
+    STAGE_FIELD_NUMBER: _builtins.int
+    MOVES_FIELD_NUMBER: _builtins.int
+    BUDGET_MS_FIELD_NUMBER: _builtins.int
+    count_ms: _builtins.int
+    """Time run in the byoyomi period now counted."""
+    granted_ms: _builtins.int
+    """Time that came to the limit since the start: increments, stages."""
+    stage: _builtins.int
+    """The stage, from 1, moves made in it, and the time there is for it."""
+    moves: _builtins.int
+    budget_ms: _builtins.int
+    def __init__(
+        self,
+        *,
+        count_ms: _builtins.int = ...,
+        granted_ms: _builtins.int = ...,
+        stage: _builtins.int = ...,
+        moves: _builtins.int = ...,
+        budget_ms: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["budget_ms", b"budget_ms", "count_ms", b"count_ms", "granted_ms", b"granted_ms", "moves", b"moves", "stage", b"stage"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ClockDetails: _TypeAlias = ClockDetails  # noqa: Y015
 
 @_typing.final
 class PenaltyCount(_message.Message):

@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import struct
 
+from support.events import START_MS
 from support.play import Play, fold, refereed
 
 from caipan.rules.game import Game
+from caipan.v1.checkpoint_pb2 import ReadingMemory, TimeMemory
 from caipan.v1.outcome_pb2 import Outcome, OutcomeRecord
 
 COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
@@ -90,6 +92,18 @@ def test_a_forbidden_stone_is_a_question_of_the_document() -> None:
     about = struct.pack(">BIIqqHH", 1, 5, 4, 0, 0, 1, 0)
     case = part(b"Q", about + part(b"k", b"CN2002 19"))
     assert play.verdict.state_digest == sha(b"\x02", history, standing, provisional, case)
+
+
+def test_the_clocks_of_a_timed_game_are_a_part_of_the_document() -> None:
+    play = Play(size=9, untimed=False, regime=4, basic_time_s=60).stone("B", "G7", at=0).stone("W", "C3", at=7000)
+    history = sha(b"caipan history", u8(9), position({}, 9), u8(1))
+    history = sha(history, position({"G7": 1}, 9), u8(2))
+    history = sha(history, position({"G7": 1, "C3": 2}, 9), u8(1))
+    standing = u8(1) + u8(1) + u8(0) + u8(0)
+    session = ReadingMemory(watch_ms=START_MS)
+    clock = struct.pack(">BBBq", 1, 0, 1 + 4, START_MS + 7000) + struct.pack(">6q", 0, 0, 0, 0, 0, 0)
+    clock += struct.pack(">6q", 7000, 0, 0, 0, 0, 0) + TimeMemory(session=session).SerializeToString()
+    assert play.verdict.state_digest == sha(b"\x02", history, standing, part(b"K", clock))
 
 
 def test_a_warning_is_a_question_of_the_document() -> None:

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.play import Play
-from support.streams import logs, make_message, seeds, wild_events
+from support.play import Play, refereed
+from support.streams import logs, make_message, seeds, timed_openings, wild_events
 
 from caipan.v1 import facts_pb2 as facts
 from caipan.v1.outcome_pb2 import STATUS_DUPLICATE, STATUS_PARKED
@@ -25,6 +25,43 @@ def test_no_log_of_a_hall_makes_it_raise(log: list[bytes]) -> None:
 def test_nothing_that_parses_makes_it_raise(size: int, log: list[bytes]) -> None:
     """Unknown enum values, extreme numbers, empty oneofs: after a proper opening and some moves."""
     well_formed(sent(Play(size).moves("B A1, W B1"), log))
+
+
+@given(timed_openings(), wild_events())
+def test_nothing_that_parses_makes_a_game_with_clocks_raise(how: dict[str, Any], log: list[bytes]) -> None:
+    well_formed(sent(Play(4, **how).moves("B A1, W B1"), log))
+
+
+_ENDS_OF_TIME = [-(2**63), -(2**62), 0, 2**62, 2**63 - 1]
+
+
+@pytest.mark.parametrize("first", _ENDS_OF_TIME)
+@pytest.mark.parametrize("last", _ENDS_OF_TIME)
+@pytest.mark.parametrize("regime", range(7))
+def test_no_time_makes_it_raise(first: int, last: int, regime: int) -> None:
+    clocks = {"untimed": False, "regime": regime, "stage_moves": 2, "stage_s": 5, "basic_time_s": 60} if regime else {}
+    play = refereed(9, retained_minutes=1, **clocks)
+    play.opening.pins.regulations.max_step_s = 2**31 - 1
+    far = facts.ClockReading(black_ms=2**63 - 1, white_ms=2**63 - 1, watch_ms=-(2**63))
+    for at, fact in [
+        (first, facts.SessionMarked(mark="MARK_START")),
+        (first, stone("E5")),
+        (last, facts.PresenceChanged(present=True)),
+        (last, facts.ConductObserved(against=1, kind="KIND_TALK_START")),
+        (last, far),
+        (last, facts.SessionMarked(mark="MARK_RESUME")),
+        (last, facts.SessionMarked(mark="MARK_PAUSE")),
+        (last, far),
+        (last, facts.SessionMarked(mark="MARK_START")),
+        (last, stone("C3")),
+    ]:
+        made = play.make(fact, "B" if play.made % 2 else "W")
+        made.at_ms = at
+        play.send(made)
+    for option, clause in [("SPLIT_EVENLY", "CN2002 22.9"), ("REPLACE_AND_CORRECT", "CN2002 22.8")]:
+        play.rule(option, clause, case="", against=1)
+    play.rule("DEDUCT", "CN2002 22.1", case="", against=1)
+    well_formed(play)
 
 
 @given(st.sampled_from([2, 4, 19]), seeds)
