@@ -83,6 +83,21 @@ def test_a_hall_is_followed_as_cases_open_and_close(service: Service) -> None:
     assert "--watch follows a hall" in said(done.stderr)
 
 
+# clock
+
+
+def test_the_clocks_of_a_game_are_shown_as_they_would_be_at_an_instant(service: Service) -> None:
+    here = send(service, "K/r1/b1", "B Q16", regulations={"regime": "REGIME_ABSOLUTE", "basic_time_s": 60})
+    before = ("--at", "2023-11-14T22:13:20", "--json")  # no time has passed then since the last outcome
+    (told,) = objects(caipan("clock", here, *before, **service.at).stdout)
+    assert (told["running"], told["white"]["left_ms"]) == ("COLOR_WHITE", "60000")
+    lines = caipan("clock", here, **service.at).stdout.splitlines()
+    assert lines[0] == "Black  0:01:00 left, 0:00:00 used"
+    assert lines[1].startswith("White  0:00:00 left, ")
+    assert lines[1].endswith("the time is over  runs")
+    assert caipan("clock", send(service, "K/r1/b2"), **service.at).stdout == "a game without clocks\n"
+
+
 # rule
 
 

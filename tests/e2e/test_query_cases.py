@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.events import START_MS, actor, t
 from support.play import Play
 from support.reading import OUTCOMES, TIMEOUT_S, Reader, Written, code, refused, rest, write
 
@@ -15,7 +16,9 @@ from caipan.eventlog.embedded import EmbeddedLog
 from caipan.v1 import case_service_pb2 as pb
 from caipan.v1 import outcome_pb2
 from caipan.v1 import rulings_pb2 as rl
-from caipan.v1.common_pb2 import COLOR_BLACK, ROLE_ARBITER, ROLE_CHIEF, ROLE_DEPUTY
+from caipan.v1.common_pb2 import COLOR_BLACK, COLOR_WHITE, ROLE_ARBITER, ROLE_CHIEF, ROLE_DEPUTY
+from caipan.v1.facts_pb2 import RegulationsAdopted
+from caipan.v1.regulations_pb2 import REGIME_BYOYOMI, Regulations
 from caipan.v1.rulings_pb2 import RulingDecided
 
 DOUBLE = "B Q16, W D4, B Q3, B D17"
@@ -83,6 +86,38 @@ async def test_a_game_shows_whom_the_last_move_must_be_shown(reader: Reader, wri
     assert (await reader.game("T/b1", min_seq=5)).must_point_out == expected
     await written(play.shown("W", "D4"))
     assert not (await reader.game("T/b1", min_seq=6)).must_point_out
+
+
+async def test_what_is_on_the_clocks_at_an_instant_is_told_from_the_last_outcome(
+    reader: Reader, written: Written
+) -> None:
+    clocks = {"untimed": False, "regime": REGIME_BYOYOMI, "basic_time_s": 7200, "retained_minutes": 5}
+    play = table(**clocks).mark("START", at=0).stone("B", "Q16", at=t("12:30"))
+    await written(play)
+
+    async def at(time: str) -> pb.GetClocksResponse:
+        asked = pb.GetClocksRequest(game_id="T/b1", at_ms=START_MS + t(time), min_seq=3)
+        return await reader.cases.GetClocks(asked, timeout=TIMEOUT_S)
+
+    now = await at("12:30")
+    assert (now.seq, now.running, now.black.left_ms, now.white.used_ms) == (3, COLOR_WHITE, t("1:47:30"), 0)
+    assert (now.black.units_left, now.black.HasField("count_ms"), now.black.is_over) == (5, False, False)
+    later = (await at("2:08:50")).white  # 1:56:20: the main part of 1:55:00, a whole minute, 20 s of the next
+    assert (later.units_left, later.count_ms, later.left_ms) == (4, t("0:20"), t("0:04:00"))
+    asked_now = await reader.cases.GetClocks(pb.GetClocksRequest(game_id="T/b1"), timeout=TIMEOUT_S)
+    assert asked_now.white.is_over  # by the clock on the wall it was years ago
+    assert (await at("2:08:50")) == (await at("2:08:50"))
+
+
+async def test_adopted_regulations_are_shown_and_a_game_without_clocks_has_none(
+    reader: Reader, written: Written
+) -> None:
+    play = table()
+    play.say(RegulationsAdopted(changes=Regulations(warnings_to_lose=3)), source="tablet", by=actor("CHIEF"))
+    await written(play)
+    assert (await reader.game("T/b1", min_seq=2)).adopted.warnings_to_lose == 3
+    told = await reader.cases.GetClocks(pb.GetClocksRequest(game_id="T/b1"), timeout=TIMEOUT_S)
+    assert not told.HasField("black")
 
 
 # Lists

@@ -31,7 +31,7 @@ def game(game_id: str, moves: str = "", **opened: Any) -> str:
             facts.Official(person="zhao", role=ROLE_ARBITER),
             facts.Official(person="qian", role=ROLE_CHIEF),
         ],
-        regulations=Regulations(edition="CN2002", untimed=True),
+        regulations=Regulations(edition="CN2002", **opened.pop("regulations", {"untimed": True})),
         **opened,
     )
     now_ms = int(time.time() * 1000) - 600_000

@@ -64,6 +64,7 @@ app.command(epilog="Example: caipan stream events.jsonl --wait log")(online.stre
 app.command(epilog="Example: caipan show T1/r1/b1")(online.show)
 app.command(epilog="Example: caipan watch T1/r1/b1 --from-start")(online.watch)
 app.command(epilog="Example: caipan cases --tournament T1")(hall.cases)
+app.command(epilog="Example: caipan clock T1/r1/b1 --at 2026-04-15T09:48:00")(hall.clock)
 app.command(epilog="Example: caipan claim T1/r1/b2 --clause 17.2 --by W --against B")(acts.claim)
 app.command(epilog="Example: caipan conduct T1/r1/b2 phone-sound --against W")(acts.conduct)
 app.command(epilog="Example: caipan consent T1/r1/b2 5 --by W --refuse")(acts.consent)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import nullcontext
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from caipan.cli.clock_words import clock_lines
 from caipan.cli.console import print_json, printable, stdout
 from caipan.cli.ctrl_c import until_ctrl_c
 from caipan.cli.online import connect
@@ -15,6 +17,7 @@ from caipan.cli.options import ADDRESS, Address, AsJson
 from caipan.v1.case_service_pb2 import (
     CompareRulingsRequest,
     GetCaseRequest,
+    GetClocksRequest,
     HallCase,
     HallPenalty,
     ListCasesRequest,
@@ -61,6 +64,27 @@ def cases(
             _tell(service, told)
     if not found and not json:
         stdout().print("no cases" if closed else "no open cases")
+
+
+def clock(
+    game: Annotated[str, typer.Argument(help="Id of a game.", metavar="GAME")],
+    at: Annotated[
+        datetime | None,
+        typer.Option(help="The instant in UTC, e.g. 2026-04-15T09:48:00; without it now."),
+    ] = None,
+    address: Address = ADDRESS,
+    json: AsJson = False,
+) -> None:
+    """Show what is on the clocks of a game, or would be at another instant if nothing happens until then."""
+    service = connect(address)
+    request = GetClocksRequest(game_id=game)
+    if at is not None:
+        request.at_ms = round(at.replace(tzinfo=UTC).timestamp() * 1000)
+    answer = service.call(service.cases.GetClocks, request)
+    if json:
+        print_json(answer)
+    else:
+        stdout().print(*clock_lines(answer), sep="\n")
 
 
 def _cases(service: Service, request: ListCasesRequest) -> Iterator[HallCase]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from functools import partial
@@ -11,6 +12,7 @@ from typing import Any
 
 from caipan.eventlog import EventLog, LogError
 from caipan.query import halls, reading, tokens
+from caipan.query.clocks import clocks_at
 from caipan.query.database import Database
 from caipan.query.games import Games, catching_up
 from caipan.query.tokens import HallPlaces
@@ -23,6 +25,7 @@ from caipan.v1 import case_service_pb2 as pb
 from caipan.v1.case_service_pb2_grpc import CaseServiceServicer
 from caipan.v1.errors_pb2 import ERROR_CODE_CASE_UNKNOWN, ERROR_CODE_LOG_UNAVAILABLE, ERROR_CODE_TOKEN_STALE
 from caipan.v1.game_service_pb2 import Heartbeat
+from caipan.v1.state_pb2 import GameState
 
 EVENTS = "game-events"
 CASES_PAGE = 50
@@ -91,6 +94,13 @@ class Cases(CaseServiceServicer):
         # A long game takes a while: others are answered meanwhile.
         verdict = await asyncio.to_thread(preview, game_id, past, request.ruling, request.person, request.at_ms)
         return pb.PreviewRulingResponse(verdict=verdict)
+
+    async def GetClocks(self, request: pb.GetClocksRequest, context: Any) -> pb.GetClocksResponse:  # noqa: N802
+        check(request)
+        row = await self._games.asked(request.game_id, context, request.min_seq)
+        state = GameState.FromString(row.state)
+        at_ms = request.at_ms if request.HasField("at_ms") else time.time_ns() // 1_000_000
+        return clocks_at(state, at_ms)
 
     async def WatchCases(  # noqa: N802
         self, request: pb.WatchCasesRequest, context: Any

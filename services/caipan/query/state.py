@@ -108,6 +108,8 @@ def _copy(state: GameState, verdict: Verdict) -> None:
     state.ClearField("signed")
     if verdict.HasField("signed"):
         state.signed.CopyFrom(verdict.signed)
+    if verdict.HasField("adopted"):
+        state.adopted.CopyFrom(verdict.adopted)
     state.ClearField("clocks")
     if verdict.HasField("clocks"):
         state.clocks.CopyFrom(verdict.clocks)

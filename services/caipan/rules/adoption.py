@@ -18,5 +18,6 @@ def regulations_adopted(table: Table, act: Act) -> None:
         return
     try:
         table.adopt(adopt(table.regulations, act.fact.changes))
+        act.tell(adopted=table.regulations)
     except RegulationsError as error:
         act.refuse(pb.STATUS_REFUSED, str(error))

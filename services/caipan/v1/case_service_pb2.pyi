@@ -3,6 +3,7 @@
 isort:skip_file
 """
 
+from caipan.v1 import common_pb2 as _common_pb2
 from caipan.v1 import game_service_pb2 as _game_service_pb2
 from caipan.v1 import outcome_pb2 as _outcome_pb2
 from caipan.v1 import rulings_pb2 as _rulings_pb2
@@ -233,6 +234,141 @@ class PreviewRulingResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___PreviewRulingResponse: _TypeAlias = PreviewRulingResponse  # noqa: Y015
+
+@_typing.final
+class GetClocksRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    GAME_ID_FIELD_NUMBER: _builtins.int
+    AT_MS_FIELD_NUMBER: _builtins.int
+    MIN_SEQ_FIELD_NUMBER: _builtins.int
+    game_id: _builtins.str
+    at_ms: _builtins.int
+    """The instant, ms UTC; unset = now."""
+    min_seq: _builtins.int
+    """As in GetGameRequest."""
+    def __init__(
+        self,
+        *,
+        game_id: _builtins.str = ...,
+        at_ms: _builtins.int | None = ...,
+        min_seq: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_at_ms", b"_at_ms", "at_ms", b"at_ms"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_at_ms", b"_at_ms", "at_ms", b"at_ms", "game_id", b"game_id", "min_seq", b"min_seq"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__at_ms: _TypeAlias = _typing.Literal["at_ms"]  # noqa: Y015
+    _WhichOneofArgType__at_ms: _TypeAlias = _typing.Literal["_at_ms", b"_at_ms"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__at_ms) -> _WhichOneofReturnType__at_ms | None: ...
+
+Global___GetClocksRequest: _TypeAlias = GetClocksRequest  # noqa: Y015
+
+@_typing.final
+class GetClocksResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SEQ_FIELD_NUMBER: _builtins.int
+    AT_MS_FIELD_NUMBER: _builtins.int
+    RUNNING_FIELD_NUMBER: _builtins.int
+    BLACK_FIELD_NUMBER: _builtins.int
+    WHITE_FIELD_NUMBER: _builtins.int
+    seq: _builtins.int
+    """The outcome that the answer goes by."""
+    at_ms: _builtins.int
+    running: _common_pb2.Color.ValueType
+    """Unspecified = no clock runs."""
+    @_builtins.property
+    def black(self) -> Global___ClockFace:
+        """None in a game without clocks."""
+
+    @_builtins.property
+    def white(self) -> Global___ClockFace: ...
+    def __init__(
+        self,
+        *,
+        seq: _builtins.int = ...,
+        at_ms: _builtins.int = ...,
+        running: _common_pb2.Color.ValueType = ...,
+        black: Global___ClockFace | None = ...,
+        white: Global___ClockFace | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["black", b"black", "white", b"white"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["at_ms", b"at_ms", "black", b"black", "running", b"running", "seq", b"seq", "white", b"white"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetClocksResponse: _TypeAlias = GetClocksResponse  # noqa: Y015
+
+@_typing.final
+class ClockFace(_message.Message):
+    """What a clock shows, ms. What is left out its time system does not have."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    USED_MS_FIELD_NUMBER: _builtins.int
+    LEFT_MS_FIELD_NUMBER: _builtins.int
+    IS_OVER_FIELD_NUMBER: _builtins.int
+    IS_BOUNDARY_FIELD_NUMBER: _builtins.int
+    COUNT_MS_FIELD_NUMBER: _builtins.int
+    UNITS_LEFT_FIELD_NUMBER: _builtins.int
+    STAGE_FIELD_NUMBER: _builtins.int
+    MOVES_LEFT_FIELD_NUMBER: _builtins.int
+    BUDGET_MS_FIELD_NUMBER: _builtins.int
+    used_ms: _builtins.int
+    """Of the whole limit: the main part, and retained minutes that are consumed."""
+    left_ms: _builtins.int
+    is_over: _builtins.bool
+    """The time is over; whether the game is lost by that an arbiter decides."""
+    is_boundary: _builtins.bool
+    """The limit is used up exactly and not exceeded."""
+    count_ms: _builtins.int
+    """Time run in the count, minutes or periods left."""
+    units_left: _builtins.int
+    stage: _builtins.int
+    """The stage, moves to make in it, time there is for it."""
+    moves_left: _builtins.int
+    budget_ms: _builtins.int
+    def __init__(
+        self,
+        *,
+        used_ms: _builtins.int = ...,
+        left_ms: _builtins.int = ...,
+        is_over: _builtins.bool = ...,
+        is_boundary: _builtins.bool = ...,
+        count_ms: _builtins.int | None = ...,
+        units_left: _builtins.int | None = ...,
+        stage: _builtins.int | None = ...,
+        moves_left: _builtins.int | None = ...,
+        budget_ms: _builtins.int | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_budget_ms", b"_budget_ms", "_count_ms", b"_count_ms", "_moves_left", b"_moves_left", "_stage", b"_stage", "_units_left", b"_units_left", "budget_ms", b"budget_ms", "count_ms", b"count_ms", "moves_left", b"moves_left", "stage", b"stage", "units_left", b"units_left"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_budget_ms", b"_budget_ms", "_count_ms", b"_count_ms", "_moves_left", b"_moves_left", "_stage", b"_stage", "_units_left", b"_units_left", "budget_ms", b"budget_ms", "count_ms", b"count_ms", "is_boundary", b"is_boundary", "is_over", b"is_over", "left_ms", b"left_ms", "moves_left", b"moves_left", "stage", b"stage", "units_left", b"units_left", "used_ms", b"used_ms"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__budget_ms: _TypeAlias = _typing.Literal["budget_ms"]  # noqa: Y015
+    _WhichOneofArgType__budget_ms: _TypeAlias = _typing.Literal["_budget_ms", b"_budget_ms"]  # noqa: Y015
+    _WhichOneofReturnType__count_ms: _TypeAlias = _typing.Literal["count_ms"]  # noqa: Y015
+    _WhichOneofArgType__count_ms: _TypeAlias = _typing.Literal["_count_ms", b"_count_ms"]  # noqa: Y015
+    _WhichOneofReturnType__moves_left: _TypeAlias = _typing.Literal["moves_left"]  # noqa: Y015
+    _WhichOneofArgType__moves_left: _TypeAlias = _typing.Literal["_moves_left", b"_moves_left"]  # noqa: Y015
+    _WhichOneofReturnType__stage: _TypeAlias = _typing.Literal["stage"]  # noqa: Y015
+    _WhichOneofArgType__stage: _TypeAlias = _typing.Literal["_stage", b"_stage"]  # noqa: Y015
+    _WhichOneofReturnType__units_left: _TypeAlias = _typing.Literal["units_left"]  # noqa: Y015
+    _WhichOneofArgType__units_left: _TypeAlias = _typing.Literal["_units_left", b"_units_left"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__budget_ms) -> _WhichOneofReturnType__budget_ms | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__count_ms) -> _WhichOneofReturnType__count_ms | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__moves_left) -> _WhichOneofReturnType__moves_left | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__stage) -> _WhichOneofReturnType__stage | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__units_left) -> _WhichOneofReturnType__units_left | None: ...
+
+Global___ClockFace: _TypeAlias = ClockFace  # noqa: Y015
 
 @_typing.final
 class WatchCasesRequest(_message.Message):

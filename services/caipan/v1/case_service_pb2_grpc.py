@@ -50,6 +50,11 @@ class CaseServiceStub:
                 request_serializer=caipan_dot_v1_dot_case__service__pb2.PreviewRulingRequest.SerializeToString,
                 response_deserializer=caipan_dot_v1_dot_case__service__pb2.PreviewRulingResponse.FromString,
                 _registered_method=True)
+        self.GetClocks = channel.unary_unary(
+                '/caipan.v1.CaseService/GetClocks',
+                request_serializer=caipan_dot_v1_dot_case__service__pb2.GetClocksRequest.SerializeToString,
+                response_deserializer=caipan_dot_v1_dot_case__service__pb2.GetClocksResponse.FromString,
+                _registered_method=True)
         self.WatchCases = channel.unary_stream(
                 '/caipan.v1.CaseService/WatchCases',
                 request_serializer=caipan_dot_v1_dot_case__service__pb2.WatchCasesRequest.SerializeToString,
@@ -85,6 +90,14 @@ class CaseServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def GetClocks(self, request, context):
+        """What is on the clocks at an instant if nothing happens until then, from the last outcome alone. Nothing is stored.
+        Errors: GAME_UNKNOWN, GAME_DIVERGED, NOT_YET, CATCHING_UP, MALFORMED.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def WatchCases(self, request, context):
         """For the screen of a chief arbiter: the open cases, then every case as it opens, changes and closes; a heartbeat when
         it is quiet. With the last resume token it goes on: a case that changed several times meanwhile is sent once, as it
@@ -111,6 +124,11 @@ def add_CaseServiceServicer_to_server(servicer, server):
                     servicer.PreviewRuling,
                     request_deserializer=caipan_dot_v1_dot_case__service__pb2.PreviewRulingRequest.FromString,
                     response_serializer=caipan_dot_v1_dot_case__service__pb2.PreviewRulingResponse.SerializeToString,
+            ),
+            'GetClocks': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetClocks,
+                    request_deserializer=caipan_dot_v1_dot_case__service__pb2.GetClocksRequest.FromString,
+                    response_serializer=caipan_dot_v1_dot_case__service__pb2.GetClocksResponse.SerializeToString,
             ),
             'WatchCases': grpc.unary_stream_rpc_method_handler(
                     servicer.WatchCases,
@@ -200,6 +218,33 @@ class CaseService:
             '/caipan.v1.CaseService/PreviewRuling',
             caipan_dot_v1_dot_case__service__pb2.PreviewRulingRequest.SerializeToString,
             caipan_dot_v1_dot_case__service__pb2.PreviewRulingResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetClocks(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/caipan.v1.CaseService/GetClocks',
+            caipan_dot_v1_dot_case__service__pb2.GetClocksRequest.SerializeToString,
+            caipan_dot_v1_dot_case__service__pb2.GetClocksResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -45,6 +45,10 @@ class CaseServiceStub:
     """The verdict that a ruling would get if it came now: what it would change, or why it would be refused. Nothing is
     stored. Errors: GAME_UNKNOWN, GAME_DIVERGED, CATCHING_UP, MALFORMED, LOG_UNAVAILABLE.
     """
+    GetClocks: _grpc.UnaryUnaryMultiCallable[_case_service_pb2.GetClocksRequest, _case_service_pb2.GetClocksResponse]
+    """What is on the clocks at an instant if nothing happens until then, from the last outcome alone. Nothing is stored.
+    Errors: GAME_UNKNOWN, GAME_DIVERGED, NOT_YET, CATCHING_UP, MALFORMED.
+    """
     WatchCases: _grpc.UnaryStreamMultiCallable[_case_service_pb2.WatchCasesRequest, _case_service_pb2.WatchCasesResponse]
     """For the screen of a chief arbiter: the open cases, then every case as it opens, changes and closes; a heartbeat when
     it is quiet. With the last resume token it goes on: a case that changed several times meanwhile is sent once, as it
@@ -67,6 +71,10 @@ class CaseServiceAsyncStub(CaseServiceStub):
     PreviewRuling: _aio.UnaryUnaryMultiCallable[_case_service_pb2.PreviewRulingRequest, _case_service_pb2.PreviewRulingResponse]  # type: ignore[assignment]
     """The verdict that a ruling would get if it came now: what it would change, or why it would be refused. Nothing is
     stored. Errors: GAME_UNKNOWN, GAME_DIVERGED, CATCHING_UP, MALFORMED, LOG_UNAVAILABLE.
+    """
+    GetClocks: _aio.UnaryUnaryMultiCallable[_case_service_pb2.GetClocksRequest, _case_service_pb2.GetClocksResponse]  # type: ignore[assignment]
+    """What is on the clocks at an instant if nothing happens until then, from the last outcome alone. Nothing is stored.
+    Errors: GAME_UNKNOWN, GAME_DIVERGED, NOT_YET, CATCHING_UP, MALFORMED.
     """
     WatchCases: _aio.UnaryStreamMultiCallable[_case_service_pb2.WatchCasesRequest, _case_service_pb2.WatchCasesResponse]  # type: ignore[assignment]
     """For the screen of a chief arbiter: the open cases, then every case as it opens, changes and closes; a heartbeat when
@@ -105,6 +113,16 @@ class CaseServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_case_service_pb2.PreviewRulingResponse, _abc.Awaitable[_case_service_pb2.PreviewRulingResponse]]:
         """The verdict that a ruling would get if it came now: what it would change, or why it would be refused. Nothing is
         stored. Errors: GAME_UNKNOWN, GAME_DIVERGED, CATCHING_UP, MALFORMED, LOG_UNAVAILABLE.
+        """
+
+    @_abc_1.abstractmethod
+    def GetClocks(
+        self,
+        request: _case_service_pb2.GetClocksRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_case_service_pb2.GetClocksResponse, _abc.Awaitable[_case_service_pb2.GetClocksResponse]]:
+        """What is on the clocks at an instant if nothing happens until then, from the last outcome alone. Nothing is stored.
+        Errors: GAME_UNKNOWN, GAME_DIVERGED, NOT_YET, CATCHING_UP, MALFORMED.
         """
 
     @_abc_1.abstractmethod

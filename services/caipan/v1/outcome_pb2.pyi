@@ -6,6 +6,7 @@ isort:skip_file
 from caipan.v1 import common_pb2 as _common_pb2
 from caipan.v1 import event_pb2 as _event_pb2
 from caipan.v1 import facts_pb2 as _facts_pb2
+from caipan.v1 import regulations_pb2 as _regulations_pb2
 from caipan.v1 import rulings_pb2 as _rulings_pb2
 from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
@@ -972,6 +973,7 @@ class Verdict(_message.Message):
     LEDGER_FIELD_NUMBER: _builtins.int
     SIGNED_FIELD_NUMBER: _builtins.int
     MUST_POINT_OUT_FIELD_NUMBER: _builtins.int
+    ADOPTED_FIELD_NUMBER: _builtins.int
     DECIDED_BY_FIELD_NUMBER: _builtins.int
     game_id: _builtins.str
     seq: _builtins.int
@@ -1054,6 +1056,10 @@ class Verdict(_message.Message):
     def signed(self) -> Global___Signatures:
         """Who has signed the result (CN2002 16.4)."""
 
+    @_builtins.property
+    def adopted(self) -> _regulations_pb2.Regulations:
+        """regulations.adopted: the regulations in force from here on, all of them."""
+
     def __init__(
         self,
         *,
@@ -1089,11 +1095,12 @@ class Verdict(_message.Message):
         ledger: Global___Ledger | None = ...,
         signed: Global___Signatures | None = ...,
         must_point_out: _common_pb2.Color.ValueType = ...,
+        adopted: _regulations_pb2.Regulations | None = ...,
         decided_by: _builtins.str = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["clocks", b"clocks", "colours", b"colours", "ledger", b"ledger", "opened", b"opened", "original", b"original", "result", b"result", "signed", b"signed"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["adopted", b"adopted", "clocks", b"clocks", "colours", b"colours", "ledger", b"ledger", "opened", b"opened", "original", b"original", "result", b"result", "signed", b"signed"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["added_black", b"added_black", "added_white", b"added_white", "captured_black", b"captured_black", "captured_white", b"captured_white", "cases", b"cases", "clocks", b"clocks", "colours", b"colours", "dead", b"dead", "decided_by", b"decided_by", "diverges_at", b"diverges_at", "effects", b"effects", "event_id", b"event_id", "event_type", b"event_type", "findings", b"findings", "game_id", b"game_id", "ledger", b"ledger", "move_number", b"move_number", "must_point_out", b"must_point_out", "opened", b"opened", "original", b"original", "penalties", b"penalties", "phase", b"phase", "proposer", b"proposer", "provisional", b"provisional", "reason", b"reason", "removed", b"removed", "result", b"result", "revised", b"revised", "seq", b"seq", "signed", b"signed", "state_digest", b"state_digest", "status", b"status", "turn", b"turn"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["added_black", b"added_black", "added_white", b"added_white", "adopted", b"adopted", "captured_black", b"captured_black", "captured_white", b"captured_white", "cases", b"cases", "clocks", b"clocks", "colours", b"colours", "dead", b"dead", "decided_by", b"decided_by", "diverges_at", b"diverges_at", "effects", b"effects", "event_id", b"event_id", "event_type", b"event_type", "findings", b"findings", "game_id", b"game_id", "ledger", b"ledger", "move_number", b"move_number", "must_point_out", b"must_point_out", "opened", b"opened", "original", b"original", "penalties", b"penalties", "phase", b"phase", "proposer", b"proposer", "provisional", b"provisional", "reason", b"reason", "removed", b"removed", "result", b"result", "revised", b"revised", "seq", b"seq", "signed", b"signed", "state_digest", b"state_digest", "status", b"status", "turn", b"turn"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

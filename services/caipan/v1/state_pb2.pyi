@@ -6,6 +6,7 @@ isort:skip_file
 from caipan.v1 import common_pb2 as _common_pb2
 from caipan.v1 import facts_pb2 as _facts_pb2
 from caipan.v1 import outcome_pb2 as _outcome_pb2
+from caipan.v1 import regulations_pb2 as _regulations_pb2
 from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
@@ -50,6 +51,7 @@ class GameState(_message.Message):
     CASES_FIELD_NUMBER: _builtins.int
     SIGNED_FIELD_NUMBER: _builtins.int
     MUST_POINT_OUT_FIELD_NUMBER: _builtins.int
+    ADOPTED_FIELD_NUMBER: _builtins.int
     game_id: _builtins.str
     seq: _builtins.int
     """The last outcome in it, and its head."""
@@ -93,6 +95,10 @@ class GameState(_message.Message):
 
     @_builtins.property
     def signed(self) -> _outcome_pb2.Signatures: ...
+    @_builtins.property
+    def adopted(self) -> _regulations_pb2.Regulations:
+        """The regulations in force where others than the pinned ones were adopted since."""
+
     def __init__(
         self,
         *,
@@ -119,10 +125,11 @@ class GameState(_message.Message):
         cases: _abc.Iterable[_outcome_pb2.Case] | None = ...,
         signed: _outcome_pb2.Signatures | None = ...,
         must_point_out: _common_pb2.Color.ValueType = ...,
+        adopted: _regulations_pb2.Regulations | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["clocks", b"clocks", "colours", b"colours", "opened", b"opened", "result", b"result", "signed", b"signed"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["adopted", b"adopted", "clocks", b"clocks", "colours", b"colours", "opened", b"opened", "result", b"result", "signed", b"signed"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["board", b"board", "captured_black", b"captured_black", "captured_white", b"captured_white", "cases", b"cases", "clocks", b"clocks", "colours", b"colours", "dead", b"dead", "diverged", b"diverged", "game_id", b"game_id", "head", b"head", "last_point", b"last_point", "move_number", b"move_number", "must_point_out", b"must_point_out", "opened", b"opened", "penalties", b"penalties", "phase", b"phase", "proposer", b"proposer", "provisional", b"provisional", "result", b"result", "seq", b"seq", "signed", b"signed", "state_digest", b"state_digest", "turn", b"turn"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["adopted", b"adopted", "board", b"board", "captured_black", b"captured_black", "captured_white", b"captured_white", "cases", b"cases", "clocks", b"clocks", "colours", b"colours", "dead", b"dead", "diverged", b"diverged", "game_id", b"game_id", "head", b"head", "last_point", b"last_point", "move_number", b"move_number", "must_point_out", b"must_point_out", "opened", b"opened", "penalties", b"penalties", "phase", b"phase", "proposer", b"proposer", "provisional", b"provisional", "result", b"result", "seq", b"seq", "signed", b"signed", "state_digest", b"state_digest", "turn", b"turn"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
