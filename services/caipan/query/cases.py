@@ -15,6 +15,7 @@ from caipan.query import halls, reading, tokens
 from caipan.query.clocks import clocks_at
 from caipan.query.database import Database
 from caipan.query.games import Games, catching_up
+from caipan.query.operations import EVENTS, log_unavailable
 from caipan.query.tokens import HallPlaces
 from caipan.query.watchers import HALL, Watcher, Watchers
 from caipan.rules.game import Past
@@ -23,11 +24,10 @@ from caipan.serving.errors import ServiceError
 from caipan.serving.validation import check
 from caipan.v1 import case_service_pb2 as pb
 from caipan.v1.case_service_pb2_grpc import CaseServiceServicer
-from caipan.v1.errors_pb2 import ERROR_CODE_CASE_UNKNOWN, ERROR_CODE_LOG_UNAVAILABLE, ERROR_CODE_TOKEN_STALE
+from caipan.v1.errors_pb2 import ERROR_CODE_CASE_UNKNOWN, ERROR_CODE_TOKEN_STALE
 from caipan.v1.game_service_pb2 import Heartbeat
 from caipan.v1.state_pb2 import GameState
 
-EVENTS = "game-events"
 CASES_PAGE = 50
 
 _SNAPSHOT_BYTES = 1 << 20  # of one message with open cases
@@ -89,7 +89,7 @@ class Cases(CaseServiceServicer):
         try:
             records = await self._log.read_key(EVENTS, game_id.encode(), start)
         except LogError as error:
-            raise ServiceError(ERROR_CODE_LOG_UNAVAILABLE, "the log cannot be read now", "ask again") from error
+            raise log_unavailable() from error
         past = [Past(record.value, record.offset) for record in records]
         # A long game takes a while: others are answered meanwhile.
         verdict = await asyncio.to_thread(preview, game_id, past, request.ruling, request.person, request.at_ms)
@@ -152,16 +152,23 @@ class Cases(CaseServiceServicer):
     async def _check_same_log(self, places: HallPlaces) -> None:
         """Raises ServiceError TOKEN_STALE if the token comes from another log than this one."""
         for partition, (offset, digest) in places.items():
-            last = []
-            if partition < self._log.partitions(halls.OUTCOMES):
-                last = await self._log.read(halls.OUTCOMES, partition, offset - 1, 1)
-            if not last or sha256(last[0].value).hexdigest()[: halls.DIGEST] != digest:
+            if await self._digest_before(partition, offset) != digest:
                 raise ServiceError(
                     ERROR_CODE_TOKEN_STALE,
                     "the token belongs to another log",
                     "watch without a token, to begin with the open cases",
                     "resume_token",
                 )
+
+    async def _digest_before(self, partition: int, offset: int) -> str:
+        """Of the outcome before ``offset``; "" where this log has none. Raises ServiceError LOG_UNAVAILABLE."""
+        try:
+            if partition >= self._log.partitions(halls.OUTCOMES):
+                return ""
+            last = await self._log.read(halls.OUTCOMES, partition, offset - 1, 1)
+        except LogError as error:
+            raise log_unavailable() from error
+        return sha256(last[0].value).hexdigest()[: halls.DIGEST] if last else ""
 
 
 async def known_case(database: Database, game_id: str, case_id: str) -> pb.HallCase:

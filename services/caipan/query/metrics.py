@@ -23,7 +23,7 @@ async def query_metrics(log: EventLog, database: Database, watchers: Watchers, t
     behind = [((topic, str(partition)), lag) for (topic, partition), lag in (await lags(log, positions)).items()]
     return [
         gauges("caipan_query_lag_records", "Records that are not served yet.", ("topic", "partition"), behind),
-        gauge("caipan_query_watchers", "Readers that follow a game.", len(watchers)),
+        gauge("caipan_query_watchers", "Readers that follow a game or a hall.", len(watchers)),
         gauge("caipan_query_games", "Games that were opened.", counts.games),
         gauge("caipan_query_games_in_play", "Games in play or paused.", counts.games_in_play),
         gauge("caipan_query_parked_events", "Events that wait for earlier ones.", counts.parked),

@@ -57,7 +57,7 @@ class Operations(OperationServiceServicer):
                     status.partitions.append(await self._partition(partition, here.get(partition), mark))
                     status.stopped.extend(mark.stopped)
         except (LogError, TimeoutError) as error:
-            raise _log_unavailable() from error
+            raise log_unavailable() from error
         return status
 
     async def ListQuarantined(  # noqa: N802
@@ -135,7 +135,7 @@ class Persons(PersonServiceServicer):
         try:
             value = await self._log.get(PEOPLE, request.person_id.encode())
         except LogError as error:
-            raise _log_unavailable() from error
+            raise log_unavailable() from error
         if value is None:
             raise ServiceError(
                 ERROR_CODE_PERSON_UNKNOWN,
@@ -146,5 +146,6 @@ class Persons(PersonServiceServicer):
         return games_pb.GetPersonResponse(person=Person.FromString(value))
 
 
-def _log_unavailable() -> ServiceError:
+def log_unavailable() -> ServiceError:
+    """The error where the log does not answer."""
     return ServiceError(ERROR_CODE_LOG_UNAVAILABLE, "the log cannot be read now", "ask again")

@@ -101,7 +101,7 @@ class CaseServiceServicer:
     def WatchCases(self, request, context):
         """For the screen of a chief arbiter: the open cases, then every case as it opens, changes and closes; a heartbeat when
         it is quiet. With the last resume token it goes on: a case that changed several times meanwhile is sent once, as it
-        stands. Errors: MALFORMED, TOKEN_STALE, SHUTTING_DOWN.
+        stands. Errors: MALFORMED, CATCHING_UP, TOKEN_STALE, LOG_UNAVAILABLE, SHUTTING_DOWN.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

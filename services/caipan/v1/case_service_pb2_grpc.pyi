@@ -52,7 +52,7 @@ class CaseServiceStub:
     WatchCases: _grpc.UnaryStreamMultiCallable[_case_service_pb2.WatchCasesRequest, _case_service_pb2.WatchCasesResponse]
     """For the screen of a chief arbiter: the open cases, then every case as it opens, changes and closes; a heartbeat when
     it is quiet. With the last resume token it goes on: a case that changed several times meanwhile is sent once, as it
-    stands. Errors: MALFORMED, TOKEN_STALE, SHUTTING_DOWN.
+    stands. Errors: MALFORMED, CATCHING_UP, TOKEN_STALE, LOG_UNAVAILABLE, SHUTTING_DOWN.
     """
 
 @_typing.type_check_only
@@ -79,7 +79,7 @@ class CaseServiceAsyncStub(CaseServiceStub):
     WatchCases: _aio.UnaryStreamMultiCallable[_case_service_pb2.WatchCasesRequest, _case_service_pb2.WatchCasesResponse]  # type: ignore[assignment]
     """For the screen of a chief arbiter: the open cases, then every case as it opens, changes and closes; a heartbeat when
     it is quiet. With the last resume token it goes on: a case that changed several times meanwhile is sent once, as it
-    stands. Errors: MALFORMED, TOKEN_STALE, SHUTTING_DOWN.
+    stands. Errors: MALFORMED, CATCHING_UP, TOKEN_STALE, LOG_UNAVAILABLE, SHUTTING_DOWN.
     """
 
 class CaseServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -133,7 +133,7 @@ class CaseServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_abc.Iterator[_case_service_pb2.WatchCasesResponse], _abc.AsyncIterator[_case_service_pb2.WatchCasesResponse]]:
         """For the screen of a chief arbiter: the open cases, then every case as it opens, changes and closes; a heartbeat when
         it is quiet. With the last resume token it goes on: a case that changed several times meanwhile is sent once, as it
-        stands. Errors: MALFORMED, TOKEN_STALE, SHUTTING_DOWN.
+        stands. Errors: MALFORMED, CATCHING_UP, TOKEN_STALE, LOG_UNAVAILABLE, SHUTTING_DOWN.
         """
 
 def add_CaseServiceServicer_to_server(servicer: CaseServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...
