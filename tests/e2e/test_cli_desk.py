@@ -83,6 +83,26 @@ def test_a_hall_is_followed_as_cases_open_and_close(service: Service) -> None:
     assert "--watch follows a hall" in said(done.stderr)
 
 
+# superseding
+
+
+def test_the_chief_supersedes_a_ruling_and_the_penalty_is_gone_everywhere(service: Service) -> None:
+    here = send(service, "S/r1/b1", DOUBLE)
+    caipan("rule", here, *VOID, "--yes", "--event-id", "first", **service.at)
+    instead = ("--supersedes", "first", "--option", "DISMISS", "--reason", "White had passed", "--yes")
+    refused = caipan("rule", here, "5", *instead, "--role", "arbiter", ok=1, **service.at)
+    assert "needs CHIEF, not ARBITER" in refused.stderr
+    told = caipan("rule", here, "5", *instead, "--event-id", "second", **service.at).stdout
+    assert "case 5 decided: DISMISS under CN2002 17.2" in told
+    assert "no penalties" in caipan("penalties", here, **service.at).stdout
+    shown = caipan("show", here, **service.at).stdout
+    assert "warning" not in shown
+    assert caipan("cases", here, **service.at).stdout == "no open cases\n"
+    again = ("--supersedes", "second", "--option", "VOID_AND_WARN", "--reason", "he had not", "--yes")
+    caipan("rule", here, "5", *again, **service.at)
+    assert "a warning under CN2002 17.2" in caipan("penalties", here, **service.at).stdout
+
+
 # clock
 
 

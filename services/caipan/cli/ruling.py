@@ -103,7 +103,7 @@ def rule(
         return
     clause = draft.choose_case(case, clause)
     choice = draft.choose_option(clause, option)
-    ruling.role = _role(role, choice)
+    ruling.role = _role(role or ("CHIEF" if supersedes else ""), choice)  # whom alone superseding is open to
     who = decider(token, data, state.opened.officials, ruling.role, person)
     ruling.reason = ruling.reason or ask("the reason", "--reason")
     verdict = draft.preview(who.person)

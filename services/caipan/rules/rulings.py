@@ -82,7 +82,7 @@ def _set_clock_running(table: Table, act: Act) -> Table:
         raise RefusedError(why)
     effects = list(act.fact.effects)
     run_clock(table, effects[0].clock)
-    act.tell(effects=effects)
+    act.tell(effects=[*(act.extra or {}).get("effects", ()), *effects])  # the service may rule twice in one act
     return table
 
 
