@@ -274,8 +274,9 @@ async def test_a_watcher_gets_the_open_cases_then_each_that_opens_changes_or_clo
     await written(second.moves(DOUBLE))
     opened = await update(call)
     assert ids([opened.changed]) == ["T/b2 5"]
-    await written(first.stone("W", "C14"))
-    assert (await update(call)).changed.case.revision == 6
+    await written(first.claim("W", "CN2002 17.2"))
+    changed = (await update(call)).changed.case
+    assert (changed.revision, [claim.late for claim in changed.claims]) == (6, [False])
     await written(first.rule("VOID_AND_WARN"))
     closed = await update(call)
     assert (closed.changed.case.status, closed.changed.case.option) == (

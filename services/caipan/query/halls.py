@@ -13,7 +13,7 @@ from caipan.query.reading import page_of
 from caipan.query.schema import cases, cursors, games, penalties
 from caipan.query.tokens import HallPlaces
 from caipan.v1.case_service_pb2 import HallCase, HallPenalty
-from caipan.v1.outcome_pb2 import CASE_STATUS_DECIDED
+from caipan.v1.outcome_pb2 import CASE_STATUS_DECIDED, CASE_STATUS_OPEN
 
 EARLIER_MOST = 50
 COMPARED_MOST = 200
@@ -128,7 +128,7 @@ def _of(game_id: str, tournament_id: str) -> Select[Any]:
         wanted.append(cases.c.game_id == game_id)
     if tournament_id:
         wanted.append(cases.c.tournament_id == tournament_id)
-    columns = (*_AGE_COLUMNS, cases.c.person, cases.c.record)
+    columns = (*_AGE_COLUMNS, cases.c.person, cases.c.record, games.c.seq)
     return select(*columns).join(games, games.c.game_id == cases.c.game_id).where(*wanted)
 
 
@@ -138,8 +138,11 @@ def _same_event(told: HallCase) -> Select[Any]:
 
 
 def _case(row: Any) -> HallCase:
+    """As of the last outcome of its game: whoever rules now has seen that."""
     told = HallCase.FromString(row.record)
     told.person = row.person
+    if told.case.status == CASE_STATUS_OPEN:
+        told.case.revision = row.seq
     return told
 
 

@@ -92,6 +92,8 @@ def _settle_cases(state: GameState, told: Iterable[Case]) -> None:
 def _copy(state: GameState, verdict: Verdict) -> None:
     """What every verdict says in full."""
     state.seq = verdict.seq
+    for case in state.cases:
+        case.revision = verdict.seq  # they are told as of now
     state.state_digest = verdict.state_digest
     state.captured_black = verdict.captured_black
     state.captured_white = verdict.captured_white

@@ -45,33 +45,53 @@ def standing(table: Table) -> tuple[Any, ...]:
 
 
 def settle(table: Table, act: Act, before: tuple[Any, ...] | None) -> None:
-    """Opens cases by what was found, and gives every open case its new revision where something has changed.
+    """Opens cases by what was found, and notes where something has changed that cases are about.
 
-    ``before``: ``standing`` before the act, None where no case was open.
+    ``before``: ``standing`` before the act, None where no case was open. Cases that list something else once a player
+    has moved are told again, the others are not: play goes on, and their revision is known to whoever follows it.
     """
     for case in open_by_findings(table, act):
         act.touch(case)
     if before is not None and before != standing(table):
+        table.changed_seq = act.seq
+        by_moves = _listing_by_moves(table.edition)
         for case in table.cases.values():
-            act.touch(case)
+            if not by_moves.isdisjoint(case.keys):
+                act.touch(case)
     for case in act.cases:
         case.told.revision = act.seq
 
 
+@cache
+def _listing_by_moves(edition: Edition) -> frozenset[str]:
+    """The clauses that list other options once the opponent has moved."""
+    by_moves = {When.ANSWERED, When.UNANSWERED}
+    return frozenset(
+        key for key, clause in edition.clauses.items() if any(offer.when & by_moves for offer in clause.options)
+    )
+
+
+def is_stale(table: Table, case: CaseMemory, seen_seq: int) -> bool:
+    """Whether the case, or what it is about, has changed since the outcome ``seen_seq``."""
+    return max(case.told.revision, table.changed_seq) > seen_seq
+
+
 def tell_changes(before: Table, after: Table, act: Act) -> None:
-    """What became of the cases in ``after``, a history judged again: those that read otherwise, and the open ones where
-    what they are about does; one that is gone rested on a slip of the record alone (rules 0.6).
+    """What became of the cases in ``after``, a history judged again: those that read otherwise are told.
+
+    One that is gone rested on a slip of the record alone (rules 0.6).
     """
     was = {case.told.case_id: case for case in (*before.closed, *before.cases.values())}
     now = {case.told.case_id: case for case in (*after.closed, *after.cases.values())}
-    is_other = standing(before) != standing(after)
+    if standing(before) != standing(after):
+        after.changed_seq = act.seq
     for case_id, case in was.items():
         if case_id not in now:
             gone = CaseMemory(told=case.told)
             gone.told.status, gone.told.revision = pb.CASE_STATUS_RECORD_ERROR, act.seq
             act.touch(gone)
     for case_id, case in now.items():
-        if case != was.get(case_id) or (is_other and case_id in after.cases):
+        if case != was.get(case_id):
             case.told.revision = act.seq
             act.touch(case)
 

@@ -90,14 +90,10 @@ def decide(table: Table, act: Act) -> Decision:
     """What a ruling decides, checked. Raises RefusedError, IncompleteError."""
     said: RulingDecided = act.fact
     case = _superseded_case(table, act) if said.supersedes else _find_case(table, act, said)
-    if (
-        said.HasField("case_revision")
-        and said.case_id
-        and not said.supersedes
-        and case.told.revision > said.case_revision
-    ):
+    is_seen = said.HasField("case_revision") and said.case_id and not said.supersedes
+    if is_seen and docket.is_stale(table, case, said.case_revision):
         raise RefusedError(
-            f"case_revision: case {case.told.case_id} has changed since, at {case.told.revision}; look at it again",
+            f"case_revision: case {case.told.case_id}, or what it is about, has changed since; look at it again",
             pb.STATUS_STALE,
         )
     key, offer = _offer(table, case, said)

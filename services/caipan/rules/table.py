@@ -56,6 +56,7 @@ class Table:
         "came",
         "captured",
         "cases",
+        "changed_seq",
         "clockwork",
         "closed",
         "colours",
@@ -161,6 +162,8 @@ class Table:
         self.cases: dict[str, CaseMemory] = {}
         self.closed: list[CaseMemory] = []
         self.ledger = Ledger(edition, regulations)
+        # seq of the outcome that last changed, while a case was open, what cases are about.
+        self.changed_seq = 0
         self.clockwork: Clockwork | None = None
         self._wind_clocks()
         self.colours: Colours | None = None

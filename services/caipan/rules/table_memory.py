@@ -72,6 +72,7 @@ def save_table(table: Table) -> pb.TableCheckpoint:
         assigned_white=_pack(sorted(point for point, side in table.assigned.items() if side != BLACK)),
         signed=bytes(sorted(table.signed)),
         adopted=table.regulations if table.regulations is not table.opened.pins.regulations else None,
+        changed_seq=table.changed_seq,
         began_ms=table.began_ms,
         came=bytes(sorted(table.came)),
         away=bytes(sorted(table.away)),
@@ -120,6 +121,7 @@ def load_table(saved: pb.TableCheckpoint) -> Table:
     black, white = _unpack(saved.assigned_black), _unpack(saved.assigned_white)
     table.assigned = dict.fromkeys(black, BLACK) | dict.fromkeys(white, WHITE)
     table.signed = frozenset(saved.signed)
+    table.changed_seq = saved.changed_seq
     table.began_ms, table.must_point_out = saved.began_ms, saved.must_point_out
     table.came = frozenset(side for side in SEATS if side in saved.came)
     table.away = frozenset(side for side in SEATS if side in saved.away)

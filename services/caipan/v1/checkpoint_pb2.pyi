@@ -275,6 +275,7 @@ class TableCheckpoint(_message.Message):
     ASSIGNED_BLACK_FIELD_NUMBER: _builtins.int
     ASSIGNED_WHITE_FIELD_NUMBER: _builtins.int
     GROUPS_FIELD_NUMBER: _builtins.int
+    CHANGED_SEQ_FIELD_NUMBER: _builtins.int
     ADOPTED_FIELD_NUMBER: _builtins.int
     BEGAN_MS_FIELD_NUMBER: _builtins.int
     CAME_FIELD_NUMBER: _builtins.int
@@ -309,6 +310,8 @@ class TableCheckpoint(_message.Message):
     assigned_black: _builtins.bytes
     """Points that a ruling gave to a side."""
     assigned_white: _builtins.bytes
+    changed_seq: _builtins.int
+    """seq of the outcome that last changed what open cases are about."""
     began_ms: _builtins.int
     """When the session was to begin, ms; 0 = not marked yet. Who has come, and who is away."""
     came: _builtins.bytes
@@ -394,6 +397,7 @@ class TableCheckpoint(_message.Message):
         assigned_black: _builtins.bytes = ...,
         assigned_white: _builtins.bytes = ...,
         groups: _abc.Iterable[Global___GroupsMemory] | None = ...,
+        changed_seq: _builtins.int = ...,
         adopted: _regulations_pb2.Regulations | None = ...,
         began_ms: _builtins.int = ...,
         came: _builtins.bytes = ...,
@@ -407,7 +411,7 @@ class TableCheckpoint(_message.Message):
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["adopted", b"adopted", "clockwork", b"clockwork", "colours", b"colours", "opened", b"opened", "result", b"result", "unpressed", b"unpressed"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["adopted", b"adopted", "assigned_black", b"assigned_black", "assigned_white", b"assigned_white", "away", b"away", "began_ms", b"began_ms", "came", b"came", "captures", b"captures", "cases", b"cases", "clockwork", b"clockwork", "closed", b"closed", "colours", b"colours", "dead", b"dead", "due", b"due", "due_from", b"due_from", "early", b"early", "edits", b"edits", "groups", b"groups", "handicap_left", b"handicap_left", "history_digest", b"history_digest", "ledger", b"ledger", "left", b"left", "lifted_black", b"lifted_black", "lifted_white", b"lifted_white", "missing", b"missing", "moved_at_ms", b"moved_at_ms", "moves", b"moves", "must_point_out", b"must_point_out", "officials", b"officials", "opened", b"opened", "passes", b"passes", "phase", b"phase", "proposer", b"proposer", "provisional", b"provisional", "result", b"result", "seal", b"seal", "sealed_by", b"sealed_by", "setup", b"setup", "setup_turn", b"setup_turn", "signed", b"signed", "talk_black_ms", b"talk_black_ms", "talk_white_ms", b"talk_white_ms", "turn", b"turn", "unpressed", b"unpressed"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["adopted", b"adopted", "assigned_black", b"assigned_black", "assigned_white", b"assigned_white", "away", b"away", "began_ms", b"began_ms", "came", b"came", "captures", b"captures", "cases", b"cases", "changed_seq", b"changed_seq", "clockwork", b"clockwork", "closed", b"closed", "colours", b"colours", "dead", b"dead", "due", b"due", "due_from", b"due_from", "early", b"early", "edits", b"edits", "groups", b"groups", "handicap_left", b"handicap_left", "history_digest", b"history_digest", "ledger", b"ledger", "left", b"left", "lifted_black", b"lifted_black", "lifted_white", b"lifted_white", "missing", b"missing", "moved_at_ms", b"moved_at_ms", "moves", b"moves", "must_point_out", b"must_point_out", "officials", b"officials", "opened", b"opened", "passes", b"passes", "phase", b"phase", "proposer", b"proposer", "provisional", b"provisional", "result", b"result", "seal", b"seal", "sealed_by", b"sealed_by", "setup", b"setup", "setup_turn", b"setup_turn", "signed", b"signed", "talk_black_ms", b"talk_black_ms", "talk_white_ms", b"talk_white_ms", "turn", b"turn", "unpressed", b"unpressed"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

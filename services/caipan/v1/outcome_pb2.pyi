@@ -816,7 +816,9 @@ class Case(_message.Message):
     case_id: _builtins.str
     """The seq of the outcome that opened it; with a letter behind it where one outcome opened several."""
     revision: _builtins.int
-    """A ruling names the revision its author saw: STALE if case, board, ledger or result have changed since."""
+    """The outcome as of which it is told. A ruling names it, or a later outcome that its author has seen: it is STALE if the
+    case, the board, the ledger or the result have changed since.
+    """
     status: Global___CaseStatus.ValueType
     side: _common_pb2.Color.ValueType
     """The side it is about; unspecified = both, or no player."""
