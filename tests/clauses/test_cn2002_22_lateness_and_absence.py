@@ -90,6 +90,15 @@ def test_cn2002_22_3_each_late_side_is_treated_by_itself() -> None:
     assert (play.face("B").left_ms, play.face("W").left_ms) == (t("1:40:00") - t("15:00"), t("1:10:00"))
 
 
+def test_cn1988s_23_3_the_lateness_of_each_is_deducted_once() -> None:
+    play = timed("BYOYOMI", "2:00:00", edition="CN1988S", late_limit_s=3600).presence("B", True, at=t("10:00"))
+    assert play.options == {"CN1988S 23.1": ["DISMISS"], "CN1988S 23.3": ["DEDUCT", "DISMISS"]}
+    play.rule("DEDUCT", "CN1988S 23.3", at=t("10:00"))
+    play.presence("W", True, at=t("20:00")).rule("DEDUCT", "CN1988S 23.3", at=t("20:00"))
+    # Black's clock ran from the start
+    assert play.used == (t("20:00"), t("20:00"))
+
+
 # 22.4
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from support.events import t
 from support.play import Play, timed
 
@@ -174,3 +175,13 @@ def test_cn1988s_23_4_captures_are_not_timed_in_byoyomi() -> None:
 def test_cn1988s_23_5_overtime_always_loses() -> None:
     play = think(counted(1, edition="CN1988S"), "B", "60", "E5")
     assert (play.found, play.options) == (["CN1988S 23.5 OVERTIME"], {"CN1988S 23.5": ["LOSS", "DISMISS"]})
+
+
+@pytest.mark.parametrize(("second", "left"), [("59.999", 5), ("60", 4)])
+def test_cn1988s_12_each_full_minute_is_used(second: str, left: int) -> None:
+    play = think(counted(5, edition="CN1988S"), "B", second, "E5")
+    assert (play.all_found, play.face("B").units_left) == ([], left)
+
+
+def test_cn1988s_12_ten_in_the_last_minute_is_overtime() -> None:
+    assert over(edition="CN1988S").found == ["CN1988S 23.5 OVERTIME"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 
 import pytest
-from make_document import DOCUMENT, PENDING, Row, document, named, rows
+from make_document import DOCUMENT, Row, document, named, rows
 from support.play import Play
 
 from caipan.rules.clauses import Level, RulingKind
@@ -22,7 +22,7 @@ def of(row: Row) -> str:
 @pytest.mark.parametrize("row", ROWS, ids=of)
 def test_a_row_has_tests_that_exist(row: Row) -> None:
     assert row.tests or row.level in BY_OTHER_FOLDS
-    assert [pattern for pattern in row.tests if not named(pattern) and pattern not in PENDING] == []
+    assert [pattern for pattern in row.tests if not named(pattern)] == []
 
 
 @pytest.mark.parametrize("row", ROWS, ids=of)
@@ -33,12 +33,6 @@ def test_a_row_has_an_entry_in_an_edition_and_code_that_exists(row: Row) -> None
         found = import_module(f"caipan.rules.{module}")
         for attribute in path.split(".") if path else ():
             found = getattr(found, attribute)
-
-
-@pytest.mark.parametrize("pattern", PENDING)
-def test_what_is_pending_is_named_by_a_row_and_does_not_exist_yet(pattern: str) -> None:
-    assert any(pattern in row.tests for row in ROWS if row.level == "time" or row.id == "CN2002 17.1")
-    assert named(pattern) == []
 
 
 @pytest.mark.parametrize("edition_id", edition_ids())
