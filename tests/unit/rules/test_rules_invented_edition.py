@@ -12,9 +12,10 @@ from support.play import Play, refereed, timed
 
 from caipan.rules.checkpoint import load, save
 from caipan.rules.edition import edition_ids
+from caipan.rules.pins import RegulationsError
 from caipan.v1 import rulings_pb2 as rl
 from caipan.v1.facts_pb2 import RegulationsAdopted
-from caipan.v1.regulations_pb2 import Regulations
+from caipan.v1.regulations_pb2 import REGIME_BASIC, Regulations
 
 HALL = """
 id = "HALL"
@@ -206,6 +207,16 @@ def test_out_of_its_time_a_player_is_warned_and_plays_on() -> None:
 def test_its_clause_on_the_clock_takes_time_off() -> None:
     play = fischer().rule("MINUTE_OFF", "HALL 5 noise", case="", against=2, at=t("0:50"))
     assert (play.status, play.face("W").left_ms) == ("FOLDED", t("0:20"))
+
+
+def test_a_clock_that_it_does_not_name_is_not_pinned_and_not_adopted() -> None:
+    with pytest.raises(
+        RegulationsError, match=r"regulations\.regime: HALL has no clause for BASIC; use one of: FISCHER"
+    ):
+        timed("BASIC", "1:00", edition="HALL")
+    adopted = RegulationsAdopted(changes=Regulations(regime=REGIME_BASIC))
+    play = fischer().say(adopted, source="office", by=actor("COMMITTEE"), at=t("0:50"))
+    assert (play.status, play.face("B").left_ms) == ("REFUSED", t("0:30"))
 
 
 @pytest.mark.parametrize("timed_game", [False, True])
