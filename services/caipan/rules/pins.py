@@ -13,6 +13,7 @@ from caipan.v1.facts_pb2 import GameOpened
 from caipan.v1.regulations_pb2 import (
     HANDICAP_PLACEMENT_FIXED,
     Pins,
+    Regime,
     Regulations,
 )
 
@@ -47,7 +48,7 @@ def pin(opened: GameOpened) -> Pins:
     full = expanded(asked, text)
     if not asked.HasField("zuozi") and _why_no_opening(full.zuozi, size):
         full.ClearField("zuozi")  # it is for another size
-    _check(opened, full)
+    _check(opened, full, text)
     return Pins(regulations=full, edition_digest=text.digest, fold_version=FOLD_VERSION)
 
 
@@ -69,8 +70,9 @@ def adopt(in_force: Regulations, changes: Regulations) -> Regulations:
         if kind.is_repeated:
             clear(kind.name)
     said.MergeFrom(changes)
-    full = expanded(said, edition(said.edition))
-    if (problem := time_problem(full)) is not None:
+    text = edition(said.edition)
+    full = expanded(said, text)
+    if (problem := _clock_problem(full, text)) is not None:
         key, reason, remedy = problem
         raise RegulationsError(f"changes.{key}", reason, remedy)
     return full
@@ -101,7 +103,7 @@ def _enum_prefix(zero: str) -> str:
     return zero.removesuffix("UNSPECIFIED")
 
 
-def _check(opened: GameOpened, full: Regulations) -> None:
+def _check(opened: GameOpened, full: Regulations, text: Edition) -> None:
     colours, players = opened.colours, set(opened.players)
     if opened.HasField("colours") and colours.black == colours.white:
         raise RegulationsError("colours", f"{colours.black!r} has both", "give them to two persons")
@@ -112,7 +114,7 @@ def _check(opened: GameOpened, full: Regulations) -> None:
     why = _why_no_opening(full.zuozi, opened.size or DEFAULT_SIZE)
     if why:
         raise RegulationsError("regulations.zuozi", why, 'write "B D4 Q16 W D16 Q4", or nothing for an empty board')
-    if (problem := time_problem(full)) is not None:
+    if (problem := _clock_problem(full, text)) is not None:
         key, reason, remedy = problem
         raise RegulationsError(f"regulations.{key}", reason, remedy)
     if full.untimed and full.regime:
@@ -127,6 +129,16 @@ def _check(opened: GameOpened, full: Regulations) -> None:
                 f"{stones} stones for a handicap of {full.handicap}",
                 "give them all, or set handicap_placement FREE",
             )
+
+
+def _clock_problem(full: Regulations, text: Edition) -> tuple[str, str, str] | None:
+    """As `time_problem`; an edition judges the time systems that it names."""
+    problem = time_problem(full)
+    if problem is None and not full.untimed:
+        name = Regime.Name(full.regime).removeprefix("REGIME_")
+        if name not in text.clocks:
+            return "regime", f"{text.id} has no clause for {name}", f"use one of: {', '.join(text.clocks)}"
+    return problem
 
 
 def _why_no_opening(zuozi: str, size: int) -> str:

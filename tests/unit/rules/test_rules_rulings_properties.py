@@ -46,7 +46,8 @@ def test_a_refused_or_stale_ruling_changes_no_state(dispute: Dispute) -> None:
             assert play.reason
             idle = Play(SIZE, opening=False)
             idle.game = load(before)
-            idle.say(facts.LotDrawn(), source="nobody", id="idle", at=play.now)
+            idle.say(facts.LotDrawn(), id="idle", source="nobody", at=play.now)
+            assert idle.status == "FOLDED"
             assert standing(play) == standing(idle)
 
 
