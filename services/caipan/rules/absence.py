@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from caipan.rules import docket
 from caipan.rules.act import Act
-from caipan.rules.points import BLACK, SEATS, Colour, other
+from caipan.rules.points import SEATS, Colour, other
+from caipan.rules.results import loss_of
 from caipan.rules.table import Table
 from caipan.v1 import outcome_pb2 as pb
-from caipan.v1.rulings_pb2 import RESULT_KIND_B_WIN, RESULT_KIND_BOTH_LOSE, RESULT_KIND_W_WIN, ResultKind
+from caipan.v1.rulings_pb2 import RESULT_KIND_BOTH_LOSE
 
 
 def is_counted(table: Table) -> bool:
@@ -47,7 +48,7 @@ def _lose(table: Table, side: Colour) -> None:
     """The side has lost; both have where both stayed away (reading R44)."""
     clause = table.edition.about("22.4")
     if table.result is None:
-        kind = _loss_of(side)
+        kind = loss_of(side)
     elif _is_lost(table, other(side)) and table.phase == pb.PHASE_ENDED:
         kind = RESULT_KIND_BOTH_LOSE
     else:
@@ -60,8 +61,4 @@ def _is_lost(table: Table, side: Colour) -> bool:
     result, clause = table.result, table.edition.about("22.4")
     if result is None or (result.how, result.clause) != (clause.how.number, clause.id):
         return False
-    return result.kind in (_loss_of(side), RESULT_KIND_BOTH_LOSE)
-
-
-def _loss_of(side: Colour) -> ResultKind.ValueType:
-    return RESULT_KIND_W_WIN if side == BLACK else RESULT_KIND_B_WIN
+    return result.kind in (loss_of(side), RESULT_KIND_BOTH_LOSE)

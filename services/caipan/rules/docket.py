@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cache
+from itertools import count, product
 from typing import Any
 
 from caipan.rules.act import Act
@@ -21,6 +22,7 @@ from caipan.v1.rulings_pb2 import Interruption
 OPEN_MOST = 64  # cases at once; what comes then is on record without a case of its own
 TOLD_MOST = 32  # refs, findings and claims of a case
 
+_SUFFIXES = "bcdefghijklmnopqrstuvwxyz"  # of the second and later cases of one event
 _LASTING = (pb.FINDING_KIND_OVERTIME, pb.FINDING_KIND_FAULTY_CLOCK)
 _CLOCK_ERROR = "clock_error_s_per_h"  # a limit against the arbiter's watch (CN2002 22.8)
 
@@ -190,10 +192,10 @@ def interruption(table: Table) -> Interruption:
 
 
 def _case_id(table: Table, seq: int) -> str:
+    """The number of the event; where several cases come from one, letters after it, as many as it takes."""
     taken = table.cases.keys() | {case.told.case_id for case in table.closed}
-    return next(
-        name for name in (f"{seq}{letter}" for letter in ("", *"bcdefghijklmnopqrstuvwxyz")) if name not in taken
-    )
+    suffixes = (letters for length in count() for letters in product(_SUFFIXES, repeat=length))
+    return next(name for name in (f"{seq}{''.join(letters)}" for letters in suffixes) if name not in taken)
 
 
 def extend(case: CaseMemory, act: Act, keys: Iterable[str]) -> None:

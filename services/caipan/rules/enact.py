@@ -5,7 +5,7 @@ Whoever applies several works on a copy, so that all of them count or none does.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from caipan.rules.act import Act
@@ -138,11 +138,7 @@ class Enactment:
             self._go_back_to(said.as_after_move)
         if said.remove_all:
             self._clear()
-        changed = {*said.remove, *said.add_black, *said.add_white}
-        wrong = sorted(name for name in changed if name not in table.indices)
-        if wrong:
-            raise CannotApplyError(f"{', '.join(wrong)}: no point of this board")
-        points = {table.indices[name] for name in changed}
+        points = self._indices({*said.remove, *said.add_black, *said.add_white})
         if any(stone.index in points for stone in table.provisional):
             table.set_again([stone for stone in table.provisional if stone.index not in points], self.act)
         cells = bytearray(table.board.cells())
@@ -231,11 +227,13 @@ class Enactment:
 
     def assign_points(self, said: rl.AssignPoints) -> None:
         """Contested points are one side's at the count (CN2002 12.4)."""
-        table = self.table
-        wrong = sorted(name for name in said.points if name not in table.indices)
+        self.table.assigned |= dict.fromkeys(self._indices(said.points), said.side)
+
+    def _indices(self, names: Iterable[str]) -> list[int]:
+        wrong = sorted(name for name in names if name not in self.table.indices)
         if wrong:
             raise CannotApplyError(f"{', '.join(wrong)}: no point of this board")
-        table.assigned |= {table.indices[name]: said.side for name in said.points}
+        return [self.table.indices[name] for name in names]
 
     def nothing(self, said: Any) -> None:
         """What is on record without an effect on the game: sanctions, dismissals."""

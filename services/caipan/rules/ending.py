@@ -8,12 +8,11 @@ from caipan.rules.clauses import Counting
 from caipan.rules.hands import judge_due
 from caipan.rules.history import PASS
 from caipan.rules.points import BLACK, SEATS, WHITE, Colour, other
-from caipan.rules.results import BY_GROUPS, result_of
+from caipan.rules.results import BY_GROUPS, loss_of, result_of
 from caipan.rules.table import Table
 from caipan.v1 import outcome_pb2 as pb
 from caipan.v1.common_pb2 import COLOR_UNSPECIFIED, ROLE_PLAYER
 from caipan.v1.facts_pb2 import CountTaken
-from caipan.v1.rulings_pb2 import RESULT_KIND_B_WIN, RESULT_KIND_W_WIN
 
 _PLAYING = (pb.PHASE_PLAY, pb.PHASE_PAUSED)
 
@@ -91,8 +90,7 @@ def game_resigned(table: Table, act: Act) -> None:
     if table.result is not None:
         act.find(table.cite("21.3"), pb.FINDING_KIND_AFTER_END, side=player)
         return
-    kind = RESULT_KIND_W_WIN if player == BLACK else RESULT_KIND_B_WIN
-    table.result = pb.Result(kind=kind, how=pb.RESULT_HOW_RESIGNATION, clause=table.cite("7.2"))
+    table.result = pb.Result(kind=loss_of(player), how=pb.RESULT_HOW_RESIGNATION, clause=table.cite("7.2"))
     table.phase = pb.PHASE_ENDED
 
 

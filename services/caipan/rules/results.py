@@ -14,12 +14,17 @@ from caipan.rules.points import BLACK, WHITE, Colour
 from caipan.rules.scoring import MU, ZI, Assigned, Ground, area, living_groups, surrounded
 from caipan.v1 import outcome_pb2 as pb
 from caipan.v1.regulations_pb2 import Regulations
-from caipan.v1.rulings_pb2 import RESULT_KIND_B_WIN, RESULT_KIND_DRAW, RESULT_KIND_W_WIN
+from caipan.v1.rulings_pb2 import RESULT_KIND_B_WIN, RESULT_KIND_DRAW, RESULT_KIND_W_WIN, ResultKind
 
 Groups = tuple[int, int]  # living groups of Black and of White
 
 OF_AREA = (Counting.AREA, Counting.GROUP_TAX)  # stones count, against half of the board; else points against points
 BY_GROUPS = (Counting.GROUP_TAX, Counting.ROADS)  # living groups cost something
+
+
+def loss_of(side: Colour) -> ResultKind.ValueType:
+    """The result of a game that one side has lost: the other wins."""
+    return RESULT_KIND_W_WIN if side == BLACK else RESULT_KIND_B_WIN
 
 
 def result_of(

@@ -8,6 +8,7 @@ from typing import Any
 from caipan.rules import effects as ed
 from caipan.rules.clauses import Option, value_of
 from caipan.rules.points import BLACK, SEATS, WHITE, Colour, other
+from caipan.rules.results import loss_of
 from caipan.rules.ruling_clocks import Setting, reading_of, running_of
 from caipan.rules.table import Table
 from caipan.v1 import rulings_pb2 as rl
@@ -156,8 +157,7 @@ class _Filling:
     def result(self, effect: ed.SetResult) -> rl.Effect:
         if effect.kind != ed.ResultBy.LOSS or effect.whom is None:
             return rl.Effect(result=rl.SetResult(kind=rl.ResultKind.Value(f"RESULT_KIND_{effect.kind}")))
-        winner = other(self.side(effect.whom))
-        return rl.Effect(result=rl.SetResult(kind=rl.RESULT_KIND_B_WIN if winner == BLACK else rl.RESULT_KIND_W_WIN))
+        return rl.Effect(result=rl.SetResult(kind=loss_of(self.side(effect.whom))))
 
     def assign_points(self, _: ed.AssignPoints) -> rl.Effect:
         return self.given("assign_points", "the contested points and their side")

@@ -15,6 +15,7 @@ from caipan.rules.ending import count_board
 from caipan.rules.ledger import Ledger
 from caipan.rules.officials import decides_as
 from caipan.rules.points import BLACK, SEATS, WHITE, Colour
+from caipan.rules.results import loss_of
 from caipan.rules.ruling_effects import IncompleteError, effects_of
 from caipan.rules.table import Table
 from caipan.rules.table_memory import copy_table
@@ -82,7 +83,7 @@ def _set_clock_running(table: Table, act: Act) -> Table:
         raise RefusedError(why)
     effects = list(act.fact.effects)
     run_clock(table, effects[0].clock)
-    act.tell(effects=[*(act.extra or {}).get("effects", ()), *effects])  # the service may rule twice in one act
+    act.tell(effects=effects)
     return table
 
 
@@ -257,7 +258,7 @@ def enact(table: Table, decision: Decision, act: Act) -> Table:
     case.key, case.told.clause, case.told.option = clause.key, clause.id, offer.name
     docket.close(ruled, case, pb.CASE_STATUS_DECIDED, act.event.event_id)
     act.touch(case)
-    act.tell(effects=effects)
+    act.tell(effects=[*(act.extra or {}).get("effects", ()), *effects])  # the service may rule twice in one act
     _find_outside_moment(table, decision, act)
     if ruled.result is not None and ruled.result.how == pb.RESULT_HOW_COUNT and ruled.phase != pb.PHASE_FINAL:
         count_board(ruled)
@@ -276,10 +277,17 @@ def _find_outside_moment(table: Table, decision: Decision, act: Act) -> None:
 
 def settle_by_agreement(table: Table, case: CaseMemory, clause: Clause, act: Act) -> Table:
     """What the players agreed to, where the clause asks for no more (CN2002 17.3); the same table if it cannot be."""
-    rulings = [offer for offer in docket.listed(table, case, clause.key) if not offer.option.dismisses]
-    if not rulings:
-        return table
-    offer = rulings[0]
+    rulings = _rulings(table, case, clause)
+    return _enact_offer(table, case, clause, rulings[0], act) if rulings else table
+
+
+def _rulings(table: Table, case: CaseMemory, clause: Clause) -> list[Offer]:
+    """What a case lists that is no dismissal."""
+    return [offer for offer in docket.listed(table, case, clause.key) if not offer.option.dismisses]
+
+
+def _enact_offer(table: Table, case: CaseMemory, clause: Clause, offer: Offer, act: Act) -> Table:
+    """An option applied with what follows from the case alone; the same table where it needs a person after all."""
     try:
         return enact(table, Decision(case, clause, offer, effects_of(table, case, offer.option, ())), act)
     except (CannotApplyError, IncompleteError):
@@ -303,16 +311,14 @@ def _decide_fixed(table: Table, case: CaseMemory, act: Act) -> Table:
     if case.told.case_id not in table.cases or len(case.keys) != 1:
         return table
     clause = table.edition.clause(case.keys[0])
-    rulings = [offer for offer in docket.listed(table, case, clause.key) if not offer.option.dismisses]
+    rulings = _rulings(table, case, clause)
     uncertain = any(finding.kind in _UNCERTAIN for finding in case.told.findings)
     if not clause.auto_fixed or len(rulings) != 1 or uncertain:
         return table
-    try:
-        effects = effects_of(table, case, rulings[0].option, ())
-        case.told.automatic = True
-        return enact(table, Decision(case, clause, rulings[0], effects), act)
-    except (CannotApplyError, IncompleteError):
-        return table
+    ruled = _enact_offer(table, case, clause, rulings[0], act)
+    if ruled is not table:
+        ruled.closed[-1].told.automatic = True
+    return ruled
 
 
 def derive_loss(table: Table, before: Ledger, act: Act) -> None:
@@ -320,9 +326,7 @@ def derive_loss(table: Table, before: Ledger, act: Act) -> None:
 
     ``before``: the ledger before the act.
     """
-    limit, now = table.regulations.warnings_to_lose, table.ledger
-    warned = [side for side in SEATS if now.adding_up(side) > before.adding_up(side)]
-    lost = [side for side in warned if limit and now.adding_up(side) >= limit]
+    lost = [side for side in _lost(table) if table.ledger.adding_up(side) > before.adding_up(side)]
     result = table.result
     if not lost or table.phase == pb.PHASE_FINAL:
         return
@@ -335,8 +339,7 @@ def derive_loss(table: Table, before: Ledger, act: Act) -> None:
             act.find(clause, pb.FINDING_KIND_BOTH_AT_LIMIT)
             act.touch(docket.open_case(table, act, COLOR_UNSPECIFIED, 0, [key]))
         return
-    kind = RESULT_KIND_W_WIN if lost[0] == BLACK else RESULT_KIND_B_WIN
-    table.set_result(pb.Result(kind=kind, how=pb.RESULT_HOW_WARNINGS, clause=clause), pb.PHASE_ENDED)
+    table.set_result(pb.Result(kind=loss_of(lost[0]), how=pb.RESULT_HOW_WARNINGS, clause=clause), pb.PHASE_ENDED)
 
 
 def _lost(table: Table) -> list[Colour]:

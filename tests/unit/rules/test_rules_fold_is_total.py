@@ -12,7 +12,11 @@ from hypothesis import strategies as st
 from support.play import Play, refereed
 from support.streams import logs, make_message, seeds, timed_openings, wild_events
 
+from caipan.rules import docket
+from caipan.rules.act import Act
+from caipan.rules.points import BLACK
 from caipan.v1 import facts_pb2 as facts
+from caipan.v1.event_pb2 import Event
 from caipan.v1.outcome_pb2 import STATUS_DUPLICATE, STATUS_PARKED
 
 
@@ -191,3 +195,13 @@ def test_extreme_source_numbers_raise_nothing(number: int) -> None:
     for _ in range(3):
         play.say(stone("E5"), "B", seq=number).say(facts.SourceResumed(next_source_seq=number), seq=number)
     well_formed(play)
+
+
+def test_one_event_may_open_more_cases_than_the_alphabet_has_letters() -> None:
+    act = Act(Event(), "e7", "", "tablet", b"", 0)
+    act.seq = 7
+    table = Play(4).game.table
+    cases = [docket.open_case(table, act, BLACK, 0, []) for _ in range(40)]
+    names = [case.told.case_id for case in cases]
+    assert len({*names}) == 40
+    assert (names[0], names[1], names[25], names[26]) == ("7", "7b", "7z", "7bb")
