@@ -40,7 +40,7 @@ def e03_a_restart_that_repeats_the_last_record_warns_once() -> Play:
         play.game = load(save(play.game))
         play.send_bytes(ruling.value)
         assert (play.status, play.digest) == ("DUPLICATE", digest)
-    assert [count.warnings for count in play.game.table.ledger.counts()] == [1]
+    assert [count.warnings for count in play.game.table.ledger.counts] == [1]
     assert play.game.table.result is None
     return play
 

@@ -283,19 +283,20 @@ class Clockwork:
 
     # As bytes and messages
 
-    def digest_part(self) -> bytes:
-        """The clocks as the state digest has them: docs/chain.md."""
-        return self._pack() + self.memory.SerializeToString(deterministic=True)
+    def digest_part(self, told: bytes) -> bytes:
+        """The clocks as the state digest has them: docs/chain.md. ``told``: see ``encode``."""
+        standing = b"%c%c%b" % (self.mover, self._flags(), len(told).to_bytes(4, "big"))
+        return standing + told + self.memory.SerializeToString(deterministic=True)
 
-    def _pack(self) -> bytes:
-        flags = self.is_started * _STARTED + self.is_stopped * _STOPPED + self.is_playing * _PLAYING
-        flags += self.is_done * _DONE
-        _, black, white = self.clocks
-        return _PACKED.pack(self.running, self.mover, flags, self.since_ms, black.pack(), white.pack())
+    def _flags(self) -> int:
+        playing = self.is_started * _STARTED + self.is_stopped * _STOPPED + self.is_playing * _PLAYING
+        return playing + self.is_done * _DONE
 
     def save(self) -> ClockworkMemory:
         """The clocks as a checkpoint keeps them."""
-        return ClockworkMemory(packed=self._pack(), stone=self.stone, seldom=self.memory)
+        _, black, white = self.clocks
+        packed = _PACKED.pack(self.running, self.mover, self._flags(), self.since_ms, black.pack(), white.pack())
+        return ClockworkMemory(packed=packed, stone=self.stone, seldom=self.memory)
 
     def load(self, saved: ClockworkMemory) -> None:
         """Stands as ``save`` wrote it."""
@@ -305,6 +306,10 @@ class Clockwork:
         self.clocks[BLACK], self.clocks[WHITE] = SideClock.unpack(black), SideClock.unpack(white)
         self.stone = saved.stone
         self.memory.CopyFrom(saved.seldom)
+
+    def encode(self) -> bytes:
+        """The clocks as a verdict tells them, in bytes."""
+        return self.message().SerializeToString(deterministic=True)
 
     def message(self) -> Clocks:
         """The clocks as a verdict tells them."""

@@ -7,7 +7,6 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from caipan.v1.checkpoint_pb2 import CaseMemory
-from caipan.v1.facts_pb2 import Colours
 
 if TYPE_CHECKING:
     from caipan.rules.table import Table
@@ -18,26 +17,32 @@ else:
     Official = tuple
 
 
-def state_digest(table: Table) -> bytes:
+def state_digest(table: Table, clocks: bytes) -> bytes:
     """SHA-256(0x02, history digest, turn, phase, proposer, passes, persons, clocks, open questions): 32 bytes.
 
     The history digest ends in the position after the last move; provisional stones are among the open questions.
+    ``clocks``: as a verdict tells them, empty without any.
     """
     questions = b""
     if table.is_open():
         questions = _questions(table)
     passes = table.passes if table.passes < 255 else 255
     if table.clockwork is not None:
-        questions = _part(b"K", table.clockwork.digest_part()) + questions
+        questions = _part(b"K", table.clockwork.digest_part(clocks)) + questions
     standing = b"%c%c%c%c" % (table.turn, table.phase, table.proposer, passes)
     return sha256(b"\x02" + table.history.digest + standing + table.persons + questions).digest()
 
 
-def persons_part(officials: frozenset[Official], colours: Colours | None) -> bytes:
-    """Officials and colours as the digest has them; they seldom change, so the table keeps these bytes."""
-    parts = [_part(b"F", role.to_bytes(4, "big", signed=True) + person.encode()) for person, role in sorted(officials)]
-    if colours is not None:
-        parts += [_part(b"C", colours.black.encode()), _part(b"c", colours.white.encode())]
+def persons_part(table: Table) -> bytes:
+    """Who is there, as the digest has it; it seldom changes, so the table keeps these bytes."""
+    parts = [
+        _part(b"F", role.to_bytes(4, "big", signed=True) + person.encode()) for person, role in sorted(table.officials)
+    ]
+    if table.colours is not None:
+        parts += [_part(b"C", table.colours.black.encode()), _part(b"c", table.colours.white.encode())]
+    if table.began_ms:
+        parts.append(_part(b"B", table.began_ms.to_bytes(8, "big", signed=True)))
+    parts += [_part(tag, bytes(sorted(sides))) for tag, sides in ((b"E", table.came), (b"Y", table.away)) if sides]
     return b"".join(parts)
 
 
@@ -64,7 +69,16 @@ def _questions(table: Table) -> bytes:
     if table.signed:
         parts.append(_part(b"S", bytes(sorted(table.signed))))
     parts += [_part(b"G", struct.pack(">HB", index, side)) for index, side in sorted(table.assigned.items())]
+    if table.must_point_out:
+        parts.append(_part(b"I", bytes((table.must_point_out,))))
+    parts += [_part(b"U", struct.pack(">Bq", side, began_ms)) for side, began_ms in sorted(table.talks.items())]
+    if table.sealed_by:
+        parts.append(_part(b"Z", bytes((table.sealed_by,)) + table.seal))
     parts += [_part(b"Q", _case(case)) for case in table.cases.values()]
+    parts += [
+        _part(b"q", struct.pack(">BI", case.told.side, case.move) + f"{case.key} {case.told.option}".encode())
+        for case in table.closed
+    ]
     parts += [
         _part(b"W", struct.pack(">BBI", penalty.side, penalty.kind, penalty.move) + penalty.key.encode())
         for penalty in table.ledger.penalties

@@ -244,8 +244,9 @@ class Judge:
     def take_state(self, table: Table) -> None:
         """The state in force is that of ``table`` from here on."""
         self.table = table
-        self.digest = state_digest(table)
-        self._standing = encode_standing(table, self.digest)
+        clocks = table.clockwork.encode() if table.clockwork is not None else b""
+        self.digest = state_digest(table, clocks)
+        self._standing = encode_standing(table, clocks, self.digest)
 
     # Corrections
 

@@ -2,30 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from caipan.rules.clauses import Clause
 from caipan.rules.edition import Edition
 from caipan.rules.points import SEATS, Colour
-from caipan.v1.outcome_pb2 import Penalty, PenaltyCount
+from caipan.v1.outcome_pb2 import Penalty, PenaltyCount, Verdict
 from caipan.v1.regulations_pb2 import Regulations
 
 
 class Ledger:
-    """The penalties of a game in the order in which they were imposed; each names side, clause, move and ruling."""
+    """The penalties of a game in the order in which they were imposed; each names side, clause, move and ruling.
 
-    __slots__ = ("_edition", "_regulations", "penalties")
+    ``counts``: what stands against each side that has anything, Black first; ``told``: the same as verdicts tell it, in
+    bytes.
+    """
 
-    def __init__(self, edition: Edition, regulations: Regulations, penalties: Sequence[Penalty] = ()) -> None:
+    __slots__ = ("_edition", "_regulations", "counts", "penalties", "told")
+
+    def __init__(self, edition: Edition, regulations: Regulations, penalties: Iterable[Penalty] = ()) -> None:
         self._edition = edition
         self._regulations = regulations
-        self.penalties = list(penalties)
+        self.keep(penalties)
+
+    def keep(self, penalties: Iterable[Penalty]) -> None:
+        """The penalties are these."""
+        self.penalties = tuple(penalties)
+        self.counts = tuple(self._count()) if self.penalties else ()
+        self.told = Verdict(penalties=self.counts).SerializeToString(deterministic=True) if self.counts else b""
 
     def impose(self, kind: Penalty.Kind.ValueType, side: Colour, clause: Clause, move: int, ruling: str) -> None:
         """A penalty; cautions that make a warning bring one (KBA2024 17)."""
         penalty = Penalty(side=side, kind=kind, clause=clause.id, reason_clause=clause.reason, key=clause.key)
         penalty.move, penalty.ruling = move, ruling
-        self.penalties.append(penalty)
+        self.keep((*self.penalties, penalty))
         cautions = self._edition.ladder.cautions if self._regulations.caution_conversion else 0
         if kind == Penalty.KIND_ADMONITION and cautions and self.number(side, kind) % cautions == 0:
             self.impose(Penalty.KIND_WARNING, side, clause, move, ruling)
@@ -47,10 +57,9 @@ class Ledger:
             return len(counted)
         return sum(not self._edition.clause(penalty.key).offboard for penalty in counted)
 
-    def counts(self) -> Iterator[PenaltyCount]:
-        """What stands against each side that has anything, Black first."""
+    def _count(self) -> Iterator[PenaltyCount]:
         ladder, regulations = self._edition.ladder, self._regulations
-        for side in SEATS if self.penalties else ():
+        for side in SEATS:
             warnings = self.warnings(side)
             count = PenaltyCount(
                 side=side,

@@ -52,7 +52,7 @@ def open_table(opened: GameOpened, act: Act) -> Table:
     turn = opened.side_to_move
     if turn not in SEATS:
         turn = WHITE if regulations.handicap else text.first_to_move
-    table = Table(opened, text, Board.from_cells(size, cells), turn)
+    table = Table(opened, Board.from_cells(size, cells), turn)
     if wrong:
         act.find(table.cite("2.2"), pb.FINDING_KIND_INVALID_SETUP, points=wrong)
     act.tell(opened=opened)

@@ -127,7 +127,7 @@ def _reopened(table: Table, act: Act) -> Table:
     copy.cases[case.told.case_id] = case
     case.told.status = pb.CASE_STATUS_OPEN
     ledger, result = copy.ledger, copy.result
-    ledger.penalties = [penalty for penalty in ledger.penalties if penalty.ruling != named]
+    ledger.keep(penalty for penalty in ledger.penalties if penalty.ruling != named)
     by_ruling = result is not None and result.how in _BY_RULING and result.clause == case.told.clause
     if by_ruling or (result is not None and result.how == pb.RESULT_HOW_WARNINGS and not _lost(copy)):
         copy.result, copy.phase, copy.signed = None, pb.PHASE_PLAY, frozenset()

@@ -9,7 +9,7 @@ from caipan.rules.edition import ROOT
 from caipan.rules.gametime import bounded
 from caipan.rules.history import PASS
 from caipan.rules.officials import may_mark
-from caipan.rules.points import BLACK, Colour, other
+from caipan.rules.points import BLACK, SEATS, Colour, other
 from caipan.rules.readings import is_admitted, lateness_cost
 from caipan.rules.table import Table
 from caipan.v1 import outcome_pb2 as pb
@@ -25,6 +25,7 @@ def session_marked(table: Table, act: Act) -> None:
         act.refuse(pb.STATUS_REFUSED, "a player marks no session: the arbiter does")
     elif mark == SessionMarked.MARK_START and not table.began_ms:
         table.began_ms = act.at_ms
+        table.keep_persons()
     elif mark == SessionMarked.MARK_PAUSE and table.phase == pb.PHASE_PLAY:
         table.phase = pb.PHASE_PAUSED
     elif mark == SessionMarked.MARK_RESUME and table.phase == pb.PHASE_PAUSED:
@@ -34,14 +35,18 @@ def session_marked(table: Table, act: Act) -> None:
 def presence_changed(table: Table, act: Act) -> None:
     """A player comes, leaves, or comes back. Late at the start is a case; later only the clock runs (CN2002 22.1)."""
     player = act.player
+    if player not in SEATS:
+        return
     if not act.fact.present:
         table.away |= {player}
+        table.keep_persons()
         return
     came_back, first = player in table.away, player not in table.came
     if first:
         absence.arrived(table, act)
     table.away -= {player}
     table.came |= {player}
+    table.keep_persons()
     if absence.is_counted(table):
         return
     if first and table.began_ms and not came_back and table.phase <= pb.PHASE_PAUSED:

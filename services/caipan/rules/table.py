@@ -13,14 +13,14 @@ from caipan.rules.act import Act
 from caipan.rules.board import Board
 from caipan.rules.clockwork import Clockwork, clockwork_for
 from caipan.rules.digest import Official, persons_part
-from caipan.rules.edition import Edition, edition
+from caipan.rules.edition import edition
 from caipan.rules.history import History
 from caipan.rules.ledger import Ledger
 from caipan.rules.points import Colour, indices, names, other
 from caipan.v1.checkpoint_pb2 import CaseMemory
 from caipan.v1.common_pb2 import COLOR_UNSPECIFIED
 from caipan.v1.facts_pb2 import OBSERVED_CAPTURES, Colours, GameOpened
-from caipan.v1.outcome_pb2 import PHASE_PLAY, Phase, Result
+from caipan.v1.outcome_pb2 import PHASE_PLAY, Penalty, Phase, Result
 from caipan.v1.regulations_pb2 import HANDICAP_PLACEMENT_FREE, RULING_MODE_AUTO_FIXED, Regulations
 
 
@@ -99,18 +99,9 @@ class Table:
         "watches_captures",
     )
 
-    def __init__(
-        self, opened: GameOpened, edition: Edition, board: Board, turn: Colour, history: History | None = None
-    ) -> None:
+    def __init__(self, opened: GameOpened, board: Board, turn: Colour, history: History | None = None) -> None:
         """``board`` with ``turn`` to move; ``history`` where moves were made before."""
-        regulations = opened.pins.regulations
         self.opened = opened
-        self.regulations = regulations
-        self.is_auto = regulations.ruling_mode == RULING_MODE_AUTO_FIXED
-        self.edition = edition
-        self.counting = edition.counting_for(regulations)
-        self.superko_mode = regulations.superko_mode
-        self.skew_ms = regulations.clock_skew_ms
         self.size = board.size
         self.names = names(board.size)
         self.indices = indices(board.size)
@@ -122,14 +113,46 @@ class Table:
         self.passes = 0
         self.proposer: Colour = COLOR_UNSPECIFIED
         self.provisional: tuple[Provisional, ...] = ()
-        # Stones that Black may still set before White's first move under handicap_placement FREE.
-        self.handicap_left = 0
-        if regulations.handicap_placement == HANDICAP_PLACEMENT_FREE:
-            self.handicap_left = max(0, regulations.handicap - len(opened.initial_black))
         # Stones of each colour taken so far, by colour.
         self.captured = [0, 0, 0]
-        # The physical board against the board in force: taken stones still to be lifted and by whom, taken stones
-        # that were left lying; stones in force that a player lifted (point -> side) and that are missing since.
+        self._judge_by(opened.pins.regulations)
+        # Stones that Black may still set before White's first move under handicap_placement FREE.
+        self.handicap_left = 0
+        if self.regulations.handicap_placement == HANDICAP_PLACEMENT_FREE:
+            self.handicap_left = max(0, self.regulations.handicap - len(opened.initial_black))
+        self._watch_hands(opened)
+        # Dead stones as each side proposed them (CN2002 8), living groups as each confirmed them (rules 6.3).
+        self.dead: dict[Colour, frozenset[int]] = {}
+        self.groups: dict[Colour, tuple[int, int]] = {}
+        self.result: Result | None = None
+        # Points that a ruling gave to a side (CN2002 12.4), and who has signed the result: 1, 2, 3 = the arbiter.
+        self.assigned: dict[int, Colour] = {}
+        self.signed: frozenset[int] = frozenset()
+        # Open cases by id, closed ones; seq of the outcome that last changed, while one was open, what they are about.
+        self.cases: dict[str, CaseMemory] = {}
+        self.closed: list[CaseMemory] = []
+        self.changed_seq = 0
+        self._receive_persons(opened)
+
+    def _judge_by(
+        self, regulations: Regulations, penalties: Iterable[Penalty] = (), clockwork: Clockwork | None = None
+    ) -> None:
+        """The regulations in force; ``penalties`` and ``clockwork`` are those of the game so far."""
+        self.regulations = regulations
+        self.edition = edition(regulations.edition)
+        self.is_auto = regulations.ruling_mode == RULING_MODE_AUTO_FIXED
+        self.counting = self.edition.counting_for(regulations)
+        self.superko_mode = regulations.superko_mode
+        self.skew_ms = regulations.clock_skew_ms
+        self.ledger = Ledger(self.edition, regulations, penalties)
+        self.clockwork = works = clockwork_for(self.opened, regulations, self.edition, clockwork)
+        if works is not None:
+            works.turn, works.length = self.turn, self.history.length
+
+    def _watch_hands(self, opened: GameOpened) -> None:
+        """The physical board against the board in force, and what hands did last."""
+        # Taken stones still to be lifted and by whom, taken stones that were left lying; stones in force that a player
+        # lifted (point -> side) and that are missing since.
         self.watches_captures = OBSERVED_CAPTURES in opened.observed
         self.due: frozenset[int] = frozenset()
         self.due_from: Colour = COLOR_UNSPECIFIED
@@ -141,11 +164,9 @@ class Table:
         self.moved_at_ms = 0
         self.unpressed: Hand | None = None
         self.early: dict[Colour, Hand] = {}
-        # Dead stones as each side proposed them (CN2002 8).
-        self.dead: dict[Colour, frozenset[int]] = {}
-        # Living groups of Black and of White as each side confirmed them (rules 6.3).
-        self.groups: dict[Colour, tuple[int, int]] = {}
-        self.result: Result | None = None
+
+    def _receive_persons(self, opened: GameOpened) -> None:
+        """Officials and players as they are known at the opening; nobody has come."""
         # When the session was to begin, ms; who has come, who is away, whom the last move must be shown to.
         self.began_ms = 0
         self.came: frozenset[Colour] = frozenset()
@@ -155,49 +176,26 @@ class Table:
         self.talks: dict[Colour, int] = {}
         self.sealed_by: Colour = COLOR_UNSPECIFIED
         self.seal = b""
-        # Points that a ruling gave to a side (CN2002 12.4), and who has signed the result: 1, 2, 3 = the arbiter.
-        self.assigned: dict[int, Colour] = {}
-        self.signed: frozenset[int] = frozenset()
-        # Open cases by id, closed ones; the penalties.
-        self.cases: dict[str, CaseMemory] = {}
-        self.closed: list[CaseMemory] = []
-        self.ledger = Ledger(edition, regulations)
-        # seq of the outcome that last changed, while a case was open, what cases are about.
-        self.changed_seq = 0
-        self.clockwork: Clockwork | None = None
-        self._wind_clocks()
-        self.colours: Colours | None = None
-        self.officials: frozenset[Official] = frozenset()
-        self.persons = b""
         officials = frozenset((official.person, official.role) for official in opened.officials)
         self.name(officials, opened.colours if opened.HasField("colours") else None)
 
     def adopt(self, regulations: Regulations) -> None:
         """From here on the game is judged by these."""
-        self.regulations = regulations
-        self.edition = edition(regulations.edition)
-        self.is_auto = regulations.ruling_mode == RULING_MODE_AUTO_FIXED
-        self.counting = self.edition.counting_for(regulations)
-        self.superko_mode = regulations.superko_mode
-        self.skew_ms = regulations.clock_skew_ms
-        self.ledger = Ledger(self.edition, regulations, self.ledger.penalties)
-        self._wind_clocks()
-
-    def _wind_clocks(self) -> None:
-        """The clocks are those of the regulations in force."""
-        self.clockwork = works = clockwork_for(self.opened, self.regulations, self.edition, self.clockwork)
-        if works is not None:
-            works.turn, works.length = self.turn, self.history.length
+        self._judge_by(regulations, self.ledger.penalties, self.clockwork)
 
     def cite(self, number: str) -> str:
         """The full id of a clause of this game's edition."""
         return self.edition.cite(number)
 
     def name(self, officials: frozenset[Official], colours: Colours | None) -> None:
-        """Who is there: officials as (person, role), and who has which colour; keeps their part of the digest."""
+        """The officials as (person, role), and who has which colour."""
         self.officials = officials
         self.colours = colours
-        self.persons = persons_part(officials, colours)
+        self.keep_persons()
+
+    def keep_persons(self) -> None:
+        """Who is there has changed: keeps their part of the digest."""
+        self.persons = persons_part(self)
 
     def is_open(self) -> bool:
         """Whether anything is there that seldom is."""
@@ -217,7 +215,6 @@ class Table:
             or self.talks
             or self.seal
             or self.must_point_out
-            or self.away
         )
 
     def point_names(self, points: Iterable[int]) -> list[str]:

@@ -9,7 +9,6 @@ import struct
 from collections.abc import Iterable
 
 from caipan.rules.board import Board
-from caipan.rules.edition import edition
 from caipan.rules.history import History
 from caipan.rules.points import BLACK, DEFAULT_SIZE, SEATS, WHITE, other
 from caipan.rules.table import Hand, Provisional, Table
@@ -93,7 +92,7 @@ def load_table(saved: pb.TableCheckpoint) -> Table:
     edits = {edit.move: edit.cells for edit in saved.edits}
     history.restore(saved.moves, captures, saved.history_digest, edits)
     board = Board.from_cells(size, history.cells(history.length))
-    table = Table(saved.opened, edition(saved.opened.pins.regulations.edition), board, saved.turn, history)
+    table = Table(saved.opened, board, saved.turn, history)
     table.captured = history.captured()
     for stone in saved.provisional:
         captured = _unpack(stone.captured)
@@ -117,7 +116,7 @@ def load_table(saved: pb.TableCheckpoint) -> Table:
     table.result = saved.result if saved.HasField("result") else None
     table.cases = {case.told.case_id: case for case in map(_own, saved.cases)}
     table.closed = [_own(case) for case in saved.closed]
-    table.ledger.penalties = list(saved.ledger)
+    table.ledger.keep(saved.ledger)
     black, white = _unpack(saved.assigned_black), _unpack(saved.assigned_white)
     table.assigned = dict.fromkeys(black, BLACK) | dict.fromkeys(white, WHITE)
     table.signed = frozenset(saved.signed)

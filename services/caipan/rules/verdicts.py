@@ -39,21 +39,23 @@ _POINTS = {name: b"%c%b" % (len(name), name.encode()) for name in names(MAX_SIZE
 _KINDS = {kind: b"\x20%b\x28\x01" % varint(number) for kind, number in EVENT_TYPES.items()}
 
 
-def encode_standing(table: Table, digest: bytes) -> bytes:
-    """Where the game stands, as the plain verdicts end: from the moves made to the digest of the state."""
+def encode_standing(table: Table, clocks: bytes, digest: bytes) -> bytes:
+    """Where the game stands, as the plain verdicts end: from the moves made to the digest of the state. ``clocks``: as
+    a verdict tells them, empty without any."""
+    if table.provisional or table.proposer or table.dead or table.result is not None or table.must_point_out:
+        verdict = pb.Verdict(state_digest=digest)
+        _tell_standing(verdict, table)
+        return verdict.SerializeToString(deterministic=True)
     number = table.history.length
     _, black, white = table.captured
-    clocks = b""
-    if table.clockwork is not None:
-        told = table.clockwork.message().SerializeToString(deterministic=True)
-        clocks = b"\xa2\x01%b%b" % (varint(len(told)), told)
     return b"".join(
         (
             b"\x78" + varint(number) if number else b"",
             b"\x80\x01%c\x88\x01%c" % (table.turn, table.phase),
             b"\x90\x01" + varint(black) if black else b"",
             b"\x98\x01" + varint(white) if white else b"",
-            clocks,
+            b"\xa2\x01%b%b" % (varint(len(clocks)), clocks) if clocks else b"",
+            table.ledger.told,
             b"\xe2\x01\x20",
             digest,
         )
@@ -77,10 +79,7 @@ def encode_plain_verdict(game_field: bytes, seq: int, act: Act, standing: bytes)
 
 def is_plain(table: Table | None, act: Act) -> bool:
     """Whether nothing is to be said but the board and where the game stands."""
-    if act.findings or act.extra is not None or act.cases or table is None:
-        return False
-    unsaid = table.provisional or table.proposer or table.dead or table.ledger.penalties or table.must_point_out
-    return not (unsaid or table.result is not None)
+    return not (act.findings or act.extra is not None or act.cases or table is None)
 
 
 def game_field(game_id: str) -> bytes:
@@ -104,26 +103,31 @@ def verdict_of(game_id: str, seq: int, table: Table | None, act: Act) -> pb.Verd
         **(act.extra or {}),
     )
     if table is not None:
-        lying = {stone.index for stone in table.provisional if table.board.colour_at(stone.index) == stone.colour}
-        verdict.provisional.extend(table.point_names(lying))
-        verdict.move_number = table.history.length
-        verdict.turn = table.turn
-        verdict.phase = table.phase
-        _, verdict.captured_black, verdict.captured_white = table.captured
-        if table.clockwork is not None:
-            verdict.clocks.CopyFrom(table.clockwork.message())
-        verdict.proposer = table.proposer
-        verdict.dead.extend(
-            pb.DeadStones(side=side, points=table.point_names(stones)) for side, stones in sorted(table.dead.items())
-        )
-        if table.result is not None:
-            verdict.result.CopyFrom(table.result)
-        verdict.must_point_out = table.must_point_out
-        if table.signed:
-            verdict.signed.CopyFrom(signatures(table))
-        verdict.penalties.extend(table.ledger.counts())
+        _tell_standing(verdict, table)
         verdict.cases.extend(docket.tell(table, case) for case in act.cases)
     return verdict
+
+
+def _tell_standing(verdict: pb.Verdict, table: Table) -> None:
+    """Writes into the verdict where the game stands, but for the digest."""
+    lying = {stone.index for stone in table.provisional if table.board.colour_at(stone.index) == stone.colour}
+    verdict.provisional.extend(table.point_names(lying))
+    verdict.move_number = table.history.length
+    verdict.turn = table.turn
+    verdict.phase = table.phase
+    _, verdict.captured_black, verdict.captured_white = table.captured
+    if table.clockwork is not None:
+        verdict.clocks.CopyFrom(table.clockwork.message())
+    verdict.penalties.extend(table.ledger.counts)
+    verdict.proposer = table.proposer
+    verdict.dead.extend(
+        pb.DeadStones(side=side, points=table.point_names(stones)) for side, stones in sorted(table.dead.items())
+    )
+    if table.result is not None:
+        verdict.result.CopyFrom(table.result)
+    if table.signed:
+        verdict.signed.CopyFrom(signatures(table))
+    verdict.must_point_out = table.must_point_out
 
 
 def signatures(table: Table) -> pb.Signatures:

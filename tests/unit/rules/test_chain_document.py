@@ -10,7 +10,7 @@ from support.play import Play, fold, refereed
 
 from caipan.rules.game import Game
 from caipan.v1.checkpoint_pb2 import ReadingMemory, TimeMemory
-from caipan.v1.outcome_pb2 import Outcome, OutcomeRecord
+from caipan.v1.outcome_pb2 import Clocks, Outcome, OutcomeRecord
 
 COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 
@@ -101,8 +101,8 @@ def test_the_clocks_of_a_timed_game_are_a_part_of_the_document() -> None:
     history = sha(history, position({"G7": 1, "C3": 2}, 9), u8(1))
     standing = u8(1) + u8(1) + u8(0) + u8(0)
     session = ReadingMemory(watch_ms=START_MS)
-    clock = struct.pack(">BBBq", 1, 0, 1 + 4, START_MS + 7000) + struct.pack(">6q", 0, 0, 0, 0, 0, 0)
-    clock += struct.pack(">6q", 7000, 0, 0, 0, 0, 0) + TimeMemory(session=session).SerializeToString()
+    told = Clocks(white_used_ms=7000, running=1, since_ms=START_MS + 7000).SerializeToString()
+    clock = u8(0) + u8(1 + 4) + len(told).to_bytes(4, "big") + told + TimeMemory(session=session).SerializeToString()
     assert play.verdict.state_digest == sha(b"\x02", history, standing, part(b"K", clock))
 
 
@@ -113,4 +113,5 @@ def test_a_warning_is_a_question_of_the_document() -> None:
     standing = u8(2) + u8(1) + u8(0) + u8(0)
     persons = part(b"F", (2).to_bytes(4, "big") + b"arbiter") + part(b"F", (3).to_bytes(4, "big") + b"chief")
     warning = part(b"W", struct.pack(">BBI", 1, 1, 1) + b"CN2002 17.2")
-    assert play.verdict.state_digest == sha(b"\x02", history, standing, persons, warning)
+    closed = part(b"q", struct.pack(">BI", 1, 2) + b"CN2002 17.2 VOID_AND_WARN")
+    assert play.verdict.state_digest == sha(b"\x02", history, standing, persons, closed, warning)

@@ -95,7 +95,7 @@ def test_areas_and_penalties_add_up(dispute: Dispute) -> None:
     if result.how != pb.RESULT_HOW_COUNT:
         return
     table = play.game.table
-    costs = {count.side: count for count in table.ledger.counts()}
+    costs = {count.side: count for count in table.ledger.counts}
     black, white = costs.get(1, pb.PenaltyCount()), costs.get(2, pb.PenaltyCount())
     if table.counting in OF_AREA:
         assert result.black_qz + result.white_qz == 4 * SIZE**2

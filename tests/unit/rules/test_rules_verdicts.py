@@ -79,7 +79,6 @@ def test_decisions_on_appeals_are_stored_as_refused_in_this_version() -> None:
     [
         facts.AppealRaised(),
         facts.ConductObserved(),
-        facts.PresenceChanged(present=True),
         facts.PointShown(point="E5"),
         facts.ClockReading(black_ms=1),
         facts.CountAnnounced(label="10"),
