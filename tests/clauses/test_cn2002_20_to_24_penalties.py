@@ -55,13 +55,23 @@ def test_cn2002_22_6_lifted_in_time_the_press_is_regular() -> None:
 
 
 def test_cn2002_22_7_leaving_is_permitted_once() -> None:
-    play = refereed().stone("B", "Q16").stone("W", "D4").claim("W", kind="LEAVE")
+    play = refereed().moves("B Q16, W D4").claim("W", kind="LEAVE")
     assert play.options == {"CN2002 22.7": ["PERMIT_LEAVE", "REFUSE"]}
     play.rule("PERMIT_LEAVE").claim("W", kind="LEAVE")
     assert play.options == {"CN2002 22.7": ["REFUSE"]}
     assert play.rule("PERMIT_LEAVE").status == "REFUSED"
     assert play.rule("REFUSE").status == "FOLDED"
-    assert play.claim("B", kind="LEAVE").options == {"CN2002 22.7": ["PERMIT_LEAVE", "REFUSE"]}
+    play.claim("B", kind="LEAVE")
+    assert (play.found, play.options) == (["CN2002 22.7 OUTSIDE_MOMENT"], {"CN2002 22.7": ["REFUSE"]})
+    play.stone("B", "Q4").claim("B", kind="LEAVE")
+    assert (play.found, play.options) == ([], {"CN2002 22.7": ["PERMIT_LEAVE", "REFUSE"]})
+
+
+def test_cn2002_22_7_leave_asked_in_the_own_time_is_refused() -> None:
+    play = refereed().claim("B", kind="LEAVE")
+    assert (play.found, play.options) == (["CN2002 22.7 OUTSIDE_MOMENT"], {"CN2002 22.7": ["REFUSE"]})
+    assert play.rule("PERMIT_LEAVE").reason == "option: 'PERMIT_LEAVE' is not listed here; REFUSE"
+    assert play.rule("REFUSE").status == "FOLDED"
 
 
 def test_cn2002_22_7_a_refusal_is_no_permission_used() -> None:

@@ -92,11 +92,27 @@ def test_cn2002_22_3_each_late_side_is_treated_by_itself() -> None:
 
 def test_cn1988s_23_3_the_lateness_of_each_is_deducted_once() -> None:
     play = timed("BYOYOMI", "2:00:00", edition="CN1988S", late_limit_s=3600).presence("B", True, at=t("10:00"))
-    assert play.options == {"CN1988S 23.1": ["DISMISS"], "CN1988S 23.3": ["DEDUCT", "DISMISS"]}
+    assert play.options == {"CN1988S 23.3": ["DEDUCT", "DISMISS"]}
     play.rule("DEDUCT", "CN1988S 23.3", at=t("10:00"))
     play.presence("W", True, at=t("20:00")).rule("DEDUCT", "CN1988S 23.3", at=t("20:00"))
     # Black's clock ran from the start
     assert play.used == (t("20:00"), t("20:00"))
+
+
+@pytest.mark.parametrize(
+    ("edition", "options"),
+    [
+        ("CN1988S", {"CN1988S 23.1": ["LOSS", "DISMISS"], "CN1988S 23.3": ["DEDUCT", "DISMISS"]}),
+        ("TERR65", {"CN2002 22.1": ["DEDUCT", "LOSS", "DISMISS"]}),
+    ],
+)
+def test_where_the_event_sets_no_limit_whoever_decides_finds_whether_it_is_exceeded(
+    edition: str, options: dict[str, list[str]]
+) -> None:
+    play = timed("BYOYOMI", "2:00:00", edition=edition).presence("W", True, at=t("10:00"))
+    assert play.options == options
+    play.presence("B", True, at=t("12:00"))
+    assert len(play.game.table.cases) == 2
 
 
 # 22.4

@@ -177,7 +177,7 @@ def applied(choice: Choice) -> Play:
 
 
 def asked(choice: Choice) -> Play:
-    return choice.open().claim("B", kind=choice.clause.opened_by.claims[0])
+    return choice.open().stone("B", "Q16").claim("B", kind=choice.clause.opened_by.claims[0])
 
 
 def late(choice: Choice) -> Play:

@@ -33,8 +33,8 @@ def arrived(table: Table, act: Act) -> None:
     if not is_counted(table):
         return
     if _is_lost(table, side):
-        if _beyond_ms(table, act) < 0 and len(table.cases) < docket.OPEN_MOST:
-            act.touch(docket.open_case(table, act, side, 0, [table.edition.about("30.6").key]))
+        if _beyond_ms(table, act) < 0:
+            docket.open_if_room(table, act, side, 0, [table.edition.about("30.6").key])
     else:
         count_over(table, act, side)
 

@@ -33,6 +33,8 @@ def save(game: Game) -> bytes:
         ],
         orphans=[pb.LoggedEvent(value=orphan.value, offset=orphan.offset) for orphan in game.orphans],
         corrections=[_save_correction(correction) for correction in game.corrections],
+        corrected_seq=game.corrected_seq,
+        stale=sorted(game.stale),
         table=save_table(game.table) if game.table is not None else None,
     )
     return saved.SerializeToString(deterministic=True)
@@ -46,6 +48,7 @@ def load(data: bytes) -> Game:
     game.delivery = _load_delivery(saved)
     game.orphans = [Past(orphan.value, orphan.offset) for orphan in saved.orphans]
     game.corrections = [_load_correction(memory) for memory in saved.corrections]
+    game.corrected_seq, game.stale = saved.corrected_seq, set(saved.stale)
     if saved.HasField("table"):
         table = load_table(saved.table)
         game.take_state(table)

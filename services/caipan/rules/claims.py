@@ -6,12 +6,10 @@ A claim joins the case it is about, or opens one. One that comes too late is kep
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 
 from caipan.rules import docket, signing, timing
 from caipan.rules.act import Act
 from caipan.rules.clauses import Clause, Consent, Moment, Raiser, RulingKind, When, names_of
-from caipan.rules.edition import ROOT, Edition
 from caipan.rules.points import SEATS, Colour, other
 from caipan.rules.rulings import settle_by_agreement
 from caipan.rules.table import Table
@@ -21,16 +19,6 @@ from caipan.v1.facts_pb2 import ClaimRaised
 
 _KINDS = names_of(ClaimRaised.Kind.DESCRIPTOR)
 _ANYBODY = frozenset((Raiser.ANYONE, Raiser.PLAYER))
-
-
-@cache
-def _openers(edition: Edition) -> dict[str, tuple[str, ...]]:
-    """Which clauses a kind of claim is about: their keys."""
-    opened: dict[str, list[str]] = {}
-    for clause in edition.clauses.values():
-        for kind in clause.opened_by.claims:
-            opened.setdefault(kind, []).append(clause.key)
-    return {kind: tuple(keys) for kind, keys in opened.items()}
 
 
 def claim_raised(table: Table, act: Act) -> Table | None:
@@ -43,7 +31,7 @@ def claim_raised(table: Table, act: Act) -> Table | None:
     if kind == ClaimRaised.KIND_COMPLAINT:
         keys = _complained(table, act)
     else:
-        keys = _openers(table.edition).get(_KINDS.get(kind, ""), ())
+        keys = table.edition.opened_by("claims", _KINDS.get(kind, ""))
     if keys is not None:
         _join(table, act, keys)
     return None
@@ -55,15 +43,11 @@ def _complained(table: Table, act: Act) -> Sequence[str] | None:
     named = act.fact.clause
     if not named:
         return ()
-    edition = table.edition
-    stands = edition.topics.get(named, edition.topics.get(f"{ROOT} {named}", named))
-    found = (edition.clauses[stands],) if stands in edition.clauses else edition.cited(named)
-    keys = [clause.key for clause in found if clause.opens_cases] or [key for clause in found for key in clause.see]
-    ruled = [edition.topics.get(key, key) for key in keys if edition.topics.get(key, key) in edition.clauses]
-    if not found:
+    clauses = table.edition.named(named)
+    if not clauses:
         act.find(table.cite("16.3"), pb.FINDING_KIND_CLAUSE_UNKNOWN, side=act.player, ref=named)
         return None
-    return [key for key in ruled if edition.clauses[key].opens_cases]
+    return table.edition.deciding(clauses)
 
 
 def _find_wrong_moment(table: Table, act: Act) -> None:
@@ -85,9 +69,9 @@ def _join(table: Table, act: Act, keys: Sequence[str]) -> None:
         )
         return
     if case is None:
-        if len(table.cases) >= docket.OPEN_MOST:
+        case = docket.open_if_room(table, act, side, 0, allowed or _special(table))
+        if case is None:
             return
-        case = docket.open_case(table, act, side, 0, allowed or _special(table))
         case.told.refs.extend(ref for ref in act.fact.refs[: docket.TOLD_MOST] if ref not in case.told.refs)
     else:
         docket.extend(case, act, allowed)
@@ -150,10 +134,35 @@ def _add_claim(table: Table, act: Act, case: CaseMemory) -> None:
     late = docket.is_late(table, clause, act.player, case.told.move)
     if late:
         act.find(table.cite("16.3"), pb.FINDING_KIND_LATE_CLAIM, side=act.player, ref=clause.id)
+    _note_moment(table, act, case, clause)
     if len(case.told.claims) < docket.TOLD_MOST:
         case.told.claims.add(ref=act.event_id, by=act.player, late=late)
     if act.fact.kind == ClaimRaised.KIND_OVERTIME_PASS and not late and When.APPLIED not in case.facts:
         case.facts.append(When.APPLIED)
+
+
+def _note_moment(table: Table, act: Act, case: CaseMemory, clause: Clause) -> None:
+    """A player who claims at another moment than the clause gives for it finds nothing but a dismissal listed, unless
+    somebody has claimed in time (CN2002 16.2, 22.5, 22.7)."""
+    if act.player not in SEATS or _is_moment(table, clause.during, act.player, case.told.side):
+        if When.OUTSIDE_MOMENT in case.facts:
+            case.facts.remove(When.OUTSIDE_MOMENT)
+        return
+    act.find(clause.id, pb.FINDING_KIND_OUTSIDE_MOMENT, side=act.player)
+    if not case.told.claims:
+        case.facts.append(When.OUTSIDE_MOMENT)
+
+
+def _is_moment(table: Table, moment: Moment, claimant: Colour, side: Colour) -> bool:
+    """Whether it is the moment for a claim on ``side``."""
+    works = table.clockwork
+    if moment == Moment.OWN_TIME:
+        return table.turn == claimant
+    if moment == Moment.OPPONENT_TIME:
+        return table.turn != claimant
+    if moment == Moment.COUNT:
+        return works is None or side not in SEATS or works.is_counted(side)
+    return moment == Moment.ANY or table.phase == pb.PHASE_DEAD_STONES
 
 
 def consent_given(table: Table, act: Act) -> Table | None:

@@ -85,6 +85,7 @@ class When(StrEnum):
     what the player did before under this clause (key repeat_scope). WITHIN_LIMIT, OVER_LIMIT: against the limit of the
     clause. APPLIED: the player under the count has applied for it. RECORDED, NOT_RECORDED: there is a written record
     of the times, or none. RECONSTRUCTED, LOST: the position could be set up again, or not; the arbiter finds it.
+    OUTSIDE_MOMENT: it was claimed at another moment than the clause gives for it.
     """
 
     LATE = "LATE"
@@ -102,6 +103,7 @@ class When(StrEnum):
     NOT_RECORDED = "NOT_RECORDED"
     RECONSTRUCTED = "RECONSTRUCTED"
     LOST = "LOST"
+    OUTSIDE_MOMENT = "OUTSIDE_MOMENT"
 
 
 # Of each of these at most one holds.

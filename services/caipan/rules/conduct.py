@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from caipan.rules import docket
 from caipan.rules.act import Act
 from caipan.rules.clauses import names_of
-from caipan.rules.edition import ROOT, Edition
+from caipan.rules.edition import ROOT
 from caipan.rules.gametime import bounded
 from caipan.rules.points import BLACK, SEATS, WHITE, Colour
 from caipan.rules.table import Table
@@ -31,34 +31,19 @@ def conduct_observed(table: Table, act: Act) -> None:
         _end_talk(table, act, side)
         return
     keys = _of_others(table) if kind in _PHONES and not _is_playing(table, side) else _keys(table, act)
-    if keys and len(table.cases) < docket.OPEN_MOST:
-        case = docket.open_case(table, act, side, 0, keys)
+    case = docket.open_if_room(table, act, side, 0, keys)
+    if case is not None:
         case.told.claims.add(ref=act.event_id)
-        act.touch(case)
 
 
 def _keys(table: Table, act: Act) -> Sequence[str]:
-    edition, named = table.edition, act.fact.clause
-    if named:
-        clause = _clause(edition, named)
-        if clause is None:
-            act.find(table.cite("16.3"), pb.FINDING_KIND_CLAUSE_UNKNOWN, side=act.fact.against, ref=named)
-            return ()
-        return (
-            [clause]
-            if edition.clauses[clause].opens_cases
-            else [each.key for each in edition.see(clause) if each.opens_cases]
-        )
-    kind = _KINDS.get(act.fact.kind)
-    return [clause.key for clause in edition.clauses.values() if kind in clause.opened_by.conduct]
-
-
-def _clause(edition: Edition, named: str) -> str | None:
-    """The key of a clause, named by it or by a number of the base."""
-    for key in (named, f"{ROOT} {named}"):
-        if key in edition.topics:
-            return edition.topics[key]
-    return None
+    named = act.fact.clause
+    if not named:
+        return table.edition.opened_by("conduct", _KINDS.get(act.fact.kind, ""))
+    clauses = table.edition.named(named)
+    if not clauses:
+        act.find(table.cite("16.3"), pb.FINDING_KIND_CLAUSE_UNKNOWN, side=act.fact.against, ref=named)
+    return table.edition.deciding(clauses)
 
 
 def _is_playing(table: Table, side: Colour) -> bool:
@@ -100,15 +85,14 @@ def board_discrepancy(table: Table, act: Act) -> None:
     else:
         points = [stone.to or getattr(stone, "from") for stone in fact.stones]
         act.find(table.cite("17.5"), pb.FINDING_KIND_MOVED_STONE, side=side, points=points)
-        keys = list(docket.openers(table.edition).get(pb.FINDING_KIND_MOVED_STONE, ()))
-    if not keys or len(table.cases) >= docket.OPEN_MOST:
+        keys = list(docket.opened_by_finding(table.edition, pb.FINDING_KIND_MOVED_STONE))
+    case = docket.open_if_room(table, act, side, 0, keys)
+    if case is None:
         return
-    case = docket.open_case(table, act, side, 0, keys)
     case.told.claims.add(ref=act.event_id)
     case.told.findings.extend(act.findings)
     if fact.kind == BoardDiscrepancy.KIND_MOVED:
         case.found.CopyFrom(_as_found(table, fact))
-    act.touch(case)
 
 
 def _as_found(table: Table, fact: BoardDiscrepancy) -> SetPoints:

@@ -7,7 +7,7 @@ its place; where later observations no longer fit, it is refused.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from caipan.v1 import outcome_pb2 as pb
@@ -35,10 +35,13 @@ class Correction(NamedTuple):
 
 
 class Overlay:
-    """Corrections to judge by. ``until``: the offset at which a history judged again stops, or LIVE."""
+    """Corrections to judge by. ``until``: the offset at which a history judged again stops, or LIVE. ``stale``: the
+    rulings that an earlier correction had made stale when they were given; a history judged again, in which that
+    correction holds from the start, does not bring them to life."""
 
-    def __init__(self, corrections: Iterable[Correction], until: int = LIVE) -> None:
+    def __init__(self, corrections: Iterable[Correction], until: int = LIVE, stale: Collection[str] = ()) -> None:
         self.until = until
+        self.stale = stale
         # Bodies of the verdicts of a history that is judged again.
         self.outcomes: list[bytes] = []
         # Record -> what happened instead; None where it did not happen.

@@ -30,14 +30,9 @@ _BY_ARBITER = frozenset((Raiser.ARBITER, Raiser.ANYONE))
 _FINDINGS = names_of(pb.FindingKind.DESCRIPTOR)
 
 
-@cache
-def openers(edition: Edition) -> dict[int, tuple[str, ...]]:
-    """Which clauses a finding opens a case of: their keys by kind."""
-    opened: dict[str, list[str]] = {}
-    for clause in edition.clauses.values():
-        for name in clause.opened_by.findings:
-            opened.setdefault(name, []).append(clause.key)
-    return {kind: tuple(opened[name]) for kind, name in _FINDINGS.items() if name in opened}
+def opened_by_finding(edition: Edition, kind: pb.FindingKind.ValueType) -> tuple[str, ...]:
+    """Of which clauses a finding opens a case, by key."""
+    return edition.opened_by("findings", _FINDINGS.get(kind, ""))
 
 
 def standing(table: Table) -> tuple[Any, ...]:
@@ -117,7 +112,7 @@ def _keys(table: Table, finding: pb.Finding) -> Sequence[str]:
     """The clauses of a finding; overtime is that of the game's time system alone."""
     if finding.kind == pb.FINDING_KIND_OVERTIME and table.clockwork is not None:
         return (table.clockwork.overtime.key,)
-    return openers(table.edition).get(finding.kind, ())
+    return opened_by_finding(table.edition, finding.kind)
 
 
 def _claimed(table: Table, act: Act, finding: pb.Finding, keys: Sequence[str]) -> CaseMemory | None:
@@ -149,9 +144,16 @@ def find_or_open(table: Table, act: Act, side: Colour, move: int, keys: Sequence
             return case
     if any(case.told.side == side and move and case.move == move and case.key for case in table.closed):
         return None
-    if len(table.cases) >= OPEN_MOST:
+    return open_if_room(table, act, side, move, keys)
+
+
+def open_if_room(table: Table, act: Act, side: Colour, move: int, keys: Sequence[str]) -> CaseMemory | None:
+    """A new case, told by the act; None where there is no clause for it, or too many are open."""
+    if not keys or len(table.cases) >= OPEN_MOST:
         return None
-    return open_case(table, act, side, move, keys)
+    case = open_case(table, act, side, move, keys)
+    act.touch(case)
+    return case
 
 
 def open_case(table: Table, act: Act, side: Colour, move: int, keys: Sequence[str]) -> CaseMemory:
@@ -177,10 +179,9 @@ def leave_undecided(table: Table, act: Act, side: Colour, clause: str, key: str)
     """Two sources are too close together to tell (R56): a finding under ``clause``, a case of ``key``, nothing more."""
     finding = pb.Finding(clause=clause, kind=pb.FINDING_KIND_UNDECIDABLE_ORDER, side=side)
     act.findings = [*act.findings, finding]
-    if len(table.cases) < OPEN_MOST:
-        case = open_case(table, act, side, 0, [key])
+    case = open_if_room(table, act, side, 0, [key])
+    if case is not None:
         case.told.findings.append(finding)
-        act.touch(case)
 
 
 def interruption(table: Table) -> Interruption:
@@ -205,17 +206,26 @@ def extend(case: CaseMemory, act: Act, keys: Iterable[str]) -> None:
         case.told.refs.append(act.event_id)
 
 
+def keep_decisive(table: Table, case: CaseMemory) -> None:
+    """Clauses under which the case can only be dismissed say nothing where another one decides it."""
+    keys = [key for key in case.keys if any(not offer.option.dismisses for offer in listed(table, case, key))]
+    if keys:
+        case.keys[:] = keys
+
+
 # What a case lists
 
 
 def listed(table: Table, case: CaseMemory, key: str, refs: Sequence[str] = ()) -> tuple[Offer, ...]:
     """What a case lists under one of its clauses. ``refs``: earlier rulings of the event that a ruling names.
 
-    Where only the opponent may raise a clause, nothing but a dismissal is listed before he does (CN2002 17.3).
+    Where only the opponent may raise a clause, nothing but a dismissal is listed before he does (CN2002 17.3), or where
+    it was claimed at the wrong moment.
     """
     clause = table.edition.clause(key)
     offers = clause.listed(holding(table, case, clause, refs), table.regulations)
-    if not _BY_ARBITER.isdisjoint(clause.raised_by) or case.told.claims:
+    may_be_raised = not _BY_ARBITER.isdisjoint(clause.raised_by) or case.told.claims
+    if may_be_raised and When.OUTSIDE_MOMENT not in case.facts:
         return offers
     return tuple(offer for offer in offers if offer.option.dismisses)
 
@@ -246,7 +256,8 @@ def _is_out_of_time(table: Table, case: CaseMemory, clause: Clause) -> bool:
 
 
 def _against_limit(table: Table, case: CaseMemory, clause: Clause) -> set[str]:
-    """How a case stands to the limit of its clause; where nothing was measured, whoever decides finds it."""
+    """How a case stands to the limit of its clause; where nothing was measured, or the event has set no limit, whoever
+    decides finds it."""
     limit, amounts = clause.limit, [ms for ms in (case.black_ms, case.white_ms) if ms]
     if limit is None:
         return set()
@@ -256,7 +267,7 @@ def _against_limit(table: Table, case: CaseMemory, clause: Clause) -> set[str]:
         granted = [past for past in table.closed if past.key == clause.key and past.told.side == case.told.side]
         used = sum(not option_of(table, past).dismisses for past in granted if past.told.option)
         return {When.OVER_LIMIT if used >= limit.times else When.WITHIN_LIMIT}
-    if not amounts:
+    if not amounts or (limit.key and not table.regulations.HasField(limit.key)):  # type: ignore[arg-type]  # its field
         return {When.WITHIN_LIMIT, When.OVER_LIMIT}
     limit_ms = 1000 * (limit.seconds or getattr(table.regulations, limit.key))
     inclusive = table.regulations.late_limit_inclusive

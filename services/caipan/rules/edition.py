@@ -85,6 +85,21 @@ class Edition:
         """All that goes by this id: a clause and its matters, or all that the text leaves open."""
         return tuple(clause for clause in self.clauses.values() if clause.id == clause_id)
 
+    def named(self, name: str) -> tuple[Clause, ...]:
+        """The clauses that somebody means by a name: a key, a number of this edition or of CN2002, or an id with all
+        its matters; () where there is none."""
+        key = self.topics.get(name, self.topics.get(f"{ROOT} {name}", name))
+        return (self.clauses[key],) if key in self.clauses else self.cited(name)
+
+    def deciding(self, clauses: Collection[Clause]) -> list[str]:
+        """By what a case about these may be decided, by key: by them, or where their consequences stand."""
+        own = [clause.key for clause in clauses if clause.opens_cases]
+        return own or [each.key for clause in clauses for each in self.see(clause.key) if each.opens_cases]
+
+    def opened_by(self, what: str, kind: str) -> tuple[str, ...]:
+        """Of which clauses this kind of "findings", "claims" or "conduct" opens a case, by key."""
+        return _openers(self).get((what, kind), ())
+
     def see(self, key: str) -> tuple[Clause, ...]:
         """Where the consequences of a clause stand in this edition."""
         return tuple(self.clauses[self.topics[other]] for other in self.clause(key).see)
@@ -169,6 +184,17 @@ def read_edition(text: bytes, file: str) -> Edition:
     )
     check_edition(made, sheet, place)
     return made
+
+
+@cache
+def _openers(text: Edition) -> dict[tuple[str, str], tuple[str, ...]]:
+    """Which clauses are opened by what, by key."""
+    opened: dict[tuple[str, str], tuple[str, ...]] = {}
+    for clause in text.clauses.values():
+        for what in ("findings", "claims", "conduct"):
+            for kind in getattr(clause.opened_by, what):
+                opened[what, kind] = (*opened.get((what, kind), ()), clause.key)
+    return opened
 
 
 def _base(sheet: Sheet, place: Place) -> Edition | None:

@@ -211,7 +211,9 @@ class Enactment:
 
     def set_colours(self, said: rl.SetColours) -> None:
         table = self.table
-        persons = set(table.opened.players) or {table.colours.black, table.colours.white} if table.colours else set()
+        persons = set(table.opened.players)
+        if not persons and table.colours is not None:
+            persons = {table.colours.black, table.colours.white}
         if persons and {said.black, said.white} != persons:
             raise CannotApplyError(f"the players are {' and '.join(sorted(persons))}")
         table.name(table.officials, Colours(black=said.black, white=said.white))

@@ -45,8 +45,8 @@ def end_proposed(table: Table, act: Act) -> None:
         return
     _make_empty_move(table, act, player)
     table.proposer = player
-    if act.fact.concede_rest and len(table.cases) < docket.OPEN_MOST:
-        act.touch(docket.open_case(table, act, player, table.history.length, [table.edition.about("12.4(4)").key]))
+    if act.fact.concede_rest:
+        docket.open_if_room(table, act, player, table.history.length, [table.edition.about("12.4(4)").key])
 
 
 def _may_give_up_move(table: Table, act: Act, player: Colour, clause: str) -> bool:

@@ -7,7 +7,7 @@ the next stone.
 from __future__ import annotations
 
 from caipan.rules.act import Act
-from caipan.rules.docket import openers
+from caipan.rules.docket import opened_by_finding
 from caipan.rules.points import Colour
 from caipan.rules.table import Table
 from caipan.v1 import outcome_pb2 as pb
@@ -73,7 +73,7 @@ def clock_pressed(table: Table, act: Act) -> None:
 
 def find_where_known(table: Table, act: Act, kind: pb.FindingKind.ValueType, move: int, *points: str) -> None:
     """Finds what only some editions know, under the clause that says so."""
-    keys = openers(table.edition).get(kind)
+    keys = opened_by_finding(table.edition, kind)
     if keys:
         act.find(table.edition.clauses[keys[0]].id, kind, side=act.player, move=move, points=points)
 

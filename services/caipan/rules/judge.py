@@ -41,7 +41,7 @@ from caipan.rules.gametime import APART, GameTime
 from caipan.rules.officials import why_not_seat
 from caipan.rules.opening import CannotOpenError, open_table
 from caipan.rules.points import SEATS
-from caipan.rules.rulings import is_superseding, ruling_decided, settle
+from caipan.rules.rulings import appeal_decided, is_superseding, ruling_decided, settle
 from caipan.rules.table import Table, tell_changes
 from caipan.rules.verdicts import (
     EVENT_TYPES,
@@ -73,6 +73,7 @@ _HANDLERS: dict[str, Callable[[Table, Act], Table | None]] = {
     "lot_drawn": colours.lot_drawn,
     "official_appointed": officials.official_appointed,
     "ruling_decided": ruling_decided,
+    "appeal_decided": appeal_decided,
     "claim_raised": claims.claim_raised,
     "consent_given": claims.consent_given,
     "conduct_observed": conduct.conduct_observed,
@@ -88,8 +89,6 @@ _HANDLERS: dict[str, Callable[[Table, Act], Table | None]] = {
     "clock_expired": timing.clock_expired,
     "count_announced": reading_aloud.count_announced,
 }
-# Judged by nobody yet.
-_REFUSED = ("appeal_decided",)
 
 
 class Judged(NamedTuple):
@@ -140,6 +139,9 @@ class Judge:
         if overlay is not None:
             self.heard = GameTime()
         self.corrections: list[Correction] = []
+        # seq of the last correction, and the rulings that were stale by it when they were given.
+        self.corrected_seq = 0
+        self.stale: set[str] = set()
 
     def judge(self, act: Act, findings: Iterable[pb.Finding] = ()) -> Judged:
         """The outcome of an event whose turn has come; ``findings`` on its delivery come first."""
@@ -174,6 +176,8 @@ class Judge:
             verdict = verdict_of(self.game_id, seq, self.table, act)
             verdict.state_digest = self.digest
             body = verdict.SerializeToString(deterministic=True)
+            if act.status == pb.STATUS_STALE and act.fact.case_revision < self.corrected_seq:
+                self.stale.add(act.event_id)
         before = self.head
         self.head = head = next_head(before, act.digest, body)
         judged = Judged(seq, head, outcome_record(body, before, head, self.partition, act))
@@ -223,8 +227,6 @@ class Judge:
             self._open(act)
         elif kind == "record_corrected":
             self._correct(act)
-        elif kind in _REFUSED:
-            act.refuse(pb.STATUS_REFUSED, "not_in_this_version")
         if works is not None and handler is None and table is not None:
             self.take_state(table)  # time has passed
 
@@ -276,6 +278,7 @@ class Judge:
         """The state in force is that of a history judged again; ``table`` was in force before."""
         arrangement = table.board.cells()
         self.corrections, self.overlay = corrections, Overlay(corrections)
+        self.corrected_seq = act.seq
         self.clock = again.clock
         if again.table is not None:
             tell_changes(again.table, arrangement, act)
@@ -327,7 +330,7 @@ class Judge:
 
     def _judge_again(self, corrections: list[Correction], act: Act) -> tuple[Judge, dict[str, pb.Verdict]]:
         """The game up to the correction ``act``, judged by ``corrections``; its verdicts by event id, digests aside."""
-        overlay = Overlay(corrections, until=act.offset)
+        overlay = Overlay(corrections, act.offset, self.stale)
         again = type(self)(self.game_id, self.partition, overlay)
         with suppress(ReachedError):
             again.judge_all(act.past)
@@ -351,7 +354,10 @@ class Judge:
         instead = overlay.replaced.get(act.event_id, act)
         if instead is act:
             self._step(act)
-            self._handle(act)
+            if act.event_id in overlay.stale:
+                act.refuse(pb.STATUS_STALE, "the record was corrected before it was given")
+            else:
+                self._handle(act)
         elif isinstance(instead, CorrectedFact):
             self._judge_corrected(instead, act, act)
         elif isinstance(instead, Event):

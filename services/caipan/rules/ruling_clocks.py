@@ -64,7 +64,9 @@ def _deducted(setting: Setting, costs: dict[Colour, int]) -> rl.SetClock | None:
 
 
 def _lateness(setting: Setting) -> rl.SetClock | None:
-    """All of it comes to ``late_factor`` times the lateness (readings R15, R16)."""
+    """All of it comes to ``late_factor`` times the lateness (readings R15, R16), where the event says how many."""
+    if not setting.table.regulations.HasField("late_factor"):
+        return None
     case, factor = setting.case, setting.table.regulations.late_factor
     costs = {
         BLACK: lateness_cost(case.black_ms, factor, case.black_ran_ms),

@@ -125,12 +125,7 @@ class _Filling:
 
     def as_found(self) -> rl.SetPoints:
         """The stone is valid where it lies: as the report of the board says."""
-        return self._found() if self.case.HasField("found") else self.as_decided()
-
-    def _found(self) -> rl.SetPoints:
-        moved = rl.SetPoints()
-        moved.CopyFrom(self.case.found)
-        return moved
+        return self.case.found if self.case.HasField("found") else self.as_decided()
 
     def _put(self, name: str, remove: list[str]) -> rl.SetPoints:
         black = self.case.told.side == BLACK

@@ -21,9 +21,9 @@ from caipan.rules.table import Table
 from caipan.rules.table_memory import copy_table
 from caipan.v1 import outcome_pb2 as pb
 from caipan.v1.checkpoint_pb2 import CaseMemory
-from caipan.v1.common_pb2 import COLOR_UNSPECIFIED, ROLE_ARBITER, ROLE_CHIEF
+from caipan.v1.common_pb2 import COLOR_UNSPECIFIED, ROLE_ARBITER, ROLE_CHIEF, ROLE_COMMITTEE
 from caipan.v1.regulations_pb2 import WHEN_TO_INTERVENE_OFFENDER_ON_TURN
-from caipan.v1.rulings_pb2 import RESULT_KIND_B_WIN, RESULT_KIND_W_WIN, Effect, RulingDecided
+from caipan.v1.rulings_pb2 import RESULT_KIND_B_WIN, RESULT_KIND_W_WIN, AppealDecided, Effect, RulingDecided
 
 _BY_RULING = (pb.RESULT_HOW_RULING, pb.RESULT_HOW_TIME, pb.RESULT_HOW_FORFEIT)
 # What a person has to look at before anything follows (R56).
@@ -69,6 +69,19 @@ def ruling_decided(table: Table, act: Act) -> Table:
         act.refuse(pb.STATUS_REFUSED, str(error))
         return table
     return ruled
+
+
+def appeal_decided(table: Table, act: Act) -> None:
+    """CONFIRM leaves the ruling as it is; what another decision of the committee does to a game is not judged here yet
+    (CN2002 33)."""
+    if act.event.by.role != ROLE_COMMITTEE:
+        act.refuse(pb.STATUS_REFUSED, f"the committee decides appeals ({table.cite('33')})")
+    elif act.fact.option != AppealDecided.OPTION_CONFIRM:
+        act.refuse(
+            pb.STATUS_REFUSED,
+            "option: anything but CONFIRM is on record without effect on this game; let the chief supersede the ruling"
+            " by what the committee decided, before the result is final",
+        )
 
 
 def _is_clock_alone(said: RulingDecided) -> bool:

@@ -58,15 +58,16 @@ def _judge_lateness(table: Table, act: Act) -> None:
     late_ms = bounded(act.at_ms - table.began_ms)
     if late_ms <= 0 or table.history.moves_of(act.player, 0):
         return
-    clause = table.edition.about("22.2" if table.regulations.late_limit_s <= _SAME_PLACE_S else "22.1")
+    limit_s = _limit_s(table)
+    clause = table.edition.about("22.2" if limit_s is not None and limit_s <= _SAME_PLACE_S else "22.1")
     act.find(clause.id, pb.FINDING_KIND_LATE_ARRIVAL, side=act.player, over_ms=late_ms)
-    if late_ms == table.regulations.late_limit_s * 1000:
+    if limit_s is not None and late_ms == limit_s * 1000:
         act.find(clause.id, pb.FINDING_KIND_BOUNDARY, side=act.player)
     both = table.edition.topics.get(f"{ROOT} 22.3")
     late = [case for case in table.cases.values() if clause.key in case.keys and case.told.side != act.player]
     earlier = late[0] if late else None
     keys = _keys(table, act.player, clause, late_ms)
-    if earlier is not None and clause.key in keys and both and _is_over(table, earlier) == _over(table, late_ms):
+    if both and earlier is not None and clause.key in keys and _is_alike(table, earlier, late_ms):
         docket.extend(earlier, act, ())
         del earlier.keys[:]
         earlier.keys.append(both)
@@ -79,6 +80,7 @@ def _judge_lateness(table: Table, act: Act) -> None:
         case.black_ms, case.black_ran_ms = late_ms, _ran_ms(table, act.player)
     else:
         case.white_ms, case.white_ran_ms = late_ms, _ran_ms(table, act.player)
+    docket.keep_decisive(table, case)
     act.touch(case)
 
 
@@ -86,7 +88,7 @@ def _keys(table: Table, side: Colour, clause: Clause, late_ms: int) -> list[str]
     """The clauses of a late arrival; another one where more than there is would have to be deducted (reading R16)."""
     works, edition, regulations = table.clockwork, table.edition, table.regulations
     excess = edition.about("22.1 excess").key
-    if works is not None and not _over(table, late_ms):
+    if works is not None and not _is_over(table, late_ms):
         clock = works.clocks[side].copy()
         if not works.system.deduct(clock, lateness_cost(late_ms, regulations.late_factor, _ran_ms(table, side))):
             return [excess]
@@ -102,13 +104,23 @@ def _ran_ms(table: Table, side: Colour) -> int:
 _SAME_PLACE_S = 900  # the limit where venue and lodgings are in one place (CN2002 22.2)
 
 
-def _over(table: Table, late_ms: int) -> bool:
-    regulations = table.regulations
-    return not is_admitted(late_ms, regulations.late_limit_s, is_inclusive=regulations.late_limit_inclusive)
+def _limit_s(table: Table) -> int | None:
+    """The limit of lateness; None where the event has set none."""
+    return table.regulations.late_limit_s if table.regulations.HasField("late_limit_s") else None
 
 
-def _is_over(table: Table, case: CaseMemory) -> bool:
-    return _over(table, case.black_ms or case.white_ms)
+def _is_over(table: Table, late_ms: int) -> bool:
+    limit_s = _limit_s(table)
+    return limit_s is not None and not is_admitted(
+        late_ms, limit_s, is_inclusive=table.regulations.late_limit_inclusive
+    )
+
+
+def _is_alike(table: Table, case: CaseMemory, late_ms: int) -> bool:
+    """Whether the other player was late beyond, or within, the limit as well."""
+    if _limit_s(table) is None:
+        return False
+    return _is_over(table, case.black_ms or case.white_ms) == _is_over(table, late_ms)
 
 
 def point_shown(table: Table, act: Act) -> None:

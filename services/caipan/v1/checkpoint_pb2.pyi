@@ -44,6 +44,8 @@ class GameCheckpoint(_message.Message):
     TABLE_FIELD_NUMBER: _builtins.int
     HEARD_MS_FIELD_NUMBER: _builtins.int
     HEARD_SET_FIELD_NUMBER: _builtins.int
+    CORRECTED_SEQ_FIELD_NUMBER: _builtins.int
+    STALE_FIELD_NUMBER: _builtins.int
     game_id: _builtins.str
     partition: _builtins.int
     seq: _builtins.int
@@ -56,6 +58,8 @@ class GameCheckpoint(_message.Message):
     heard_ms: _builtins.int
     """Game time as the records say it, right or wrong."""
     heard_set: _builtins.bool
+    corrected_seq: _builtins.int
+    """seq of the last correction, and event_ids of the rulings that were stale by it when they were given, sorted."""
     @_builtins.property
     def sources(self) -> _containers.RepeatedCompositeFieldContainer[Global___SourceMemory]: ...
     @_builtins.property
@@ -70,6 +74,8 @@ class GameCheckpoint(_message.Message):
     def corrections(self) -> _containers.RepeatedCompositeFieldContainer[Global___CorrectionMemory]: ...
     @_builtins.property
     def table(self) -> Global___TableCheckpoint: ...
+    @_builtins.property
+    def stale(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
     def __init__(
         self,
         *,
@@ -87,10 +93,12 @@ class GameCheckpoint(_message.Message):
         table: Global___TableCheckpoint | None = ...,
         heard_ms: _builtins.int = ...,
         heard_set: _builtins.bool = ...,
+        corrected_seq: _builtins.int = ...,
+        stale: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["table", b"table"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["corrections", b"corrections", "first_offset", b"first_offset", "game_id", b"game_id", "head", b"head", "heard_ms", b"heard_ms", "heard_set", b"heard_set", "now_ms", b"now_ms", "orphans", b"orphans", "partition", b"partition", "seq", b"seq", "sources", b"sources", "table", b"table", "time_set", b"time_set", "unnumbered", b"unnumbered"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["corrected_seq", b"corrected_seq", "corrections", b"corrections", "first_offset", b"first_offset", "game_id", b"game_id", "head", b"head", "heard_ms", b"heard_ms", "heard_set", b"heard_set", "now_ms", b"now_ms", "orphans", b"orphans", "partition", b"partition", "seq", b"seq", "sources", b"sources", "stale", b"stale", "table", b"table", "time_set", b"time_set", "unnumbered", b"unnumbered"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -194,7 +194,9 @@ class _FindingKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_FindingKi
     FINDING_KIND_NOTHING_TO_SIGN: _FindingKind.ValueType  # 48
     """CN2002 16.4: there is no result to sign, or nothing to check again."""
     FINDING_KIND_OUTSIDE_MOMENT: _FindingKind.ValueType  # 49
-    """A ruling outside the moment of REG when_to_intervene; it stands."""
+    """A ruling outside the moment of REG when_to_intervene; it stands. A claim outside the moment its clause gives for it
+    (CN2002 16.2, 22.5, 22.7), on which nothing but a dismissal is listed.
+    """
     FINDING_KIND_OVERTIME: _FindingKind.ValueType  # 50
     """CN2002 12.4, 12.5, 22.5, REG regime: the time limit is exceeded, by `over_ms`."""
     FINDING_KIND_FAULTY_CLOCK: _FindingKind.ValueType  # 51
@@ -299,7 +301,9 @@ FINDING_KIND_SLID_STONE: FindingKind.ValueType  # 47
 FINDING_KIND_NOTHING_TO_SIGN: FindingKind.ValueType  # 48
 """CN2002 16.4: there is no result to sign, or nothing to check again."""
 FINDING_KIND_OUTSIDE_MOMENT: FindingKind.ValueType  # 49
-"""A ruling outside the moment of REG when_to_intervene; it stands."""
+"""A ruling outside the moment of REG when_to_intervene; it stands. A claim outside the moment its clause gives for it
+(CN2002 16.2, 22.5, 22.7), on which nothing but a dismissal is listed.
+"""
 FINDING_KIND_OVERTIME: FindingKind.ValueType  # 50
 """CN2002 12.4, 12.5, 22.5, REG regime: the time limit is exceeded, by `over_ms`."""
 FINDING_KIND_FAULTY_CLOCK: FindingKind.ValueType  # 51

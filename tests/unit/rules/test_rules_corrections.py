@@ -9,6 +9,7 @@ from support.boards import play_on_wall
 from support.events import found, status_of
 from support.play import Play, arbiter, refereed
 
+from caipan.rules.checkpoint import load, save
 from caipan.v1 import facts_pb2 as facts
 
 
@@ -297,6 +298,16 @@ def test_a_case_that_rests_on_more_than_the_slip_stays_and_has_a_new_revision() 
     (case,) = play.verdict.cases
     assert (play.cases, case.revision, list(case.claims)) == (["OPEN CN2002 17.2"], 5, [])
     assert play.rule("VOID_AND_WARN", case_revision=4).status == "STALE"
+
+
+def test_a_ruling_made_stale_by_a_correction_is_not_brought_to_life_by_the_next_one() -> None:
+    play = refereed(9).moves("B E5, B G7").claim("W", "CN2002 17.2").retract("e4", source="tablet", by=arbiter())
+    assert play.rule("VOID_AND_WARN", case_revision=4).status == "STALE"
+    stale = play.last_id
+    play.game = load(save(play.game))
+    play.lifted("W", "A1").retract(play.last_id)
+    assert (play.status, play.warnings, list(play.game.table.cases)) == ("FOLDED", (0, 0), ["3"])
+    assert stale not in {revision.before.event_id for revision in play.verdict.revised}
 
 
 def test_a_case_that_a_correction_brings_is_told() -> None:

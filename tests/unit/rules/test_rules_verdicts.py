@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from support.play import Play, arbiter
+from support.events import actor
+from support.play import Play, refereed
 
 from caipan.v1 import facts_pb2 as facts
 from caipan.v1.event_pb2 import EventType
@@ -67,11 +68,18 @@ def test_provisional_names_stones_that_lie_on_the_board() -> None:
     assert set(play.provisional) <= set(play.stones())
 
 
-def test_decisions_on_appeals_are_stored_as_refused_in_this_version() -> None:
-    play = Play(9).stone("B", "E5")
-    before = play.digest
-    play.say(AppealDecided(appeal="x"), source="tablet", by=arbiter())
-    assert (play.status, play.verdict.reason, play.digest) == ("REFUSED", "not_in_this_version", before)
+def test_cn2002_33_an_appeal_is_confirmed_by_the_committee_and_what_changes_the_game_is_on_record_alone() -> None:
+    play = refereed().conduct("B", "PHONE_SOUND").rule("LOSS")
+    ruling, before = play.last_id, play.digest
+    play.say(facts.AppealRaised(ref=ruling), "B")
+    for option, role, status, reason in (
+        ("CONFIRM", "CHIEF", "REFUSED", "the committee decides appeals (CN2002 33)"),
+        ("CONFIRM", "COMMITTEE", "FOLDED", ""),
+        ("VARY", "COMMITTEE", "REFUSED", "option: anything but CONFIRM is on record without effect on this game"),
+    ):
+        decided = AppealDecided(appeal=ruling, option=f"OPTION_{option}")
+        play.say(decided, source="office", by=actor(role))
+        assert (play.status, play.reason.startswith(reason), play.digest) == (status, True, before)
 
 
 @pytest.mark.parametrize(
