@@ -201,6 +201,13 @@ def test_cn2002_23_7_a_ring_after_one_in_an_earlier_game_lists_both_where_that_i
     assert (play.status, play.result.kind) == ("FOLDED", 1)
 
 
+def test_cn2002_15_5_a_permission_is_for_one_talk() -> None:
+    play = refereed().claim("B", kind="TALK").rule("PERMIT_TALK", role="CHIEF")
+    play.conduct("B", "TALK_START", at=t("10:00")).conduct("B", "TALK_END", at=t("11:50"))
+    play.conduct("B", "TALK_START", at=t("1:10:00"))
+    assert play.options == {"CN2002 23.5": ["WARN", "LOSS", "DISMISS"]}
+
+
 def test_cn2002_23_7_phones_of_others_have_no_effect_on_the_game() -> None:
     play = refereed().conduct("", "PHONE_SOUND")
     assert play.options == {"CN2002 23.7 others": ["CRITICISM", "DISMISS"]}
@@ -210,6 +217,7 @@ def test_cn2002_15_5_a_permitted_talk_is_regular_up_to_two_minutes() -> None:
     play = refereed().claim("B", kind="TALK").rule("PERMIT_TALK", role="CHIEF")
     play.conduct("B", "TALK_START", at=t("10:00")).conduct("B", "TALK_END", at=t("11:50"))
     assert (play.cases, play.found) == ([], [])
+    play.claim("B", kind="TALK", at=t("19:00")).rule("PERMIT_TALK", role="CHIEF", at=t("19:30"))
     play.conduct("B", "TALK_START", at=t("20:00")).conduct("B", "TALK_END", at=t("22:30"))
     assert play.found == ["CN2002 15.5 TALK_TOO_LONG"]
     assert play.options == {"CN2002 23.5": ["WARN", "LOSS", "DISMISS"]}

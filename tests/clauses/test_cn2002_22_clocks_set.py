@@ -38,9 +38,15 @@ def test_cn2002_14_1_after_the_pause_the_clock_of_the_side_on_turn_runs() -> Non
     assert play.used == (t("1:01"), 0)
 
 
-def test_a_resumption_charges_nothing_even_without_a_pause() -> None:
-    play = timed("BASIC", "2:00:00").stone("B", "E5", at=t("1:00")).mark("RESUME", at=t("5:00"))
+def test_a_resumption_after_a_night_charges_nothing_even_where_nobody_marked_the_pause() -> None:
+    play = timed("BASIC", "2:00:00").stone("B", "E5", at=t("1:00")).mark("RESUME", at=t("15:00:00"))
     assert (play.used, play.running) == ((t("1:00"), 0), "W")
+
+
+@pytest.mark.parametrize("mark", ["START", "RESUME"])
+def test_a_mark_while_play_goes_on_takes_nobodys_thinking_time_back(mark: str) -> None:
+    play = timed("BASIC", "2:00:00").stone("B", "E5", at=t("1:00")).mark(mark, at=t("5:00"))
+    assert (play.used, play.running) == ((t("1:00"), t("4:00")), "W")
 
 
 def test_a_resumption_starts_a_clock_that_was_stopped() -> None:

@@ -212,7 +212,7 @@ def paused(choice: Choice) -> Play:
     play = choice.open().mark("START", at=0).mark("PAUSE", at=t("1:00:00"))
     if When.RECORDED in choice.offer.when:
         play.reading("20:00", "40:00").consent("B").consent("W")
-    return play.mark("RESUME", at=t("2:00:00")).claim("B", choice.clause.key, at=t("2:00:00"))
+    return play.mark("RESUME", at=t("2:00:00")).claim("W", choice.clause.key, at=t("2:00:00"))
 
 
 def nothing(choice: Choice) -> Play:

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
 from support.boards import filled
-from support.play import Play, refereed
+from support.play import Play, refereed, timed
+
+from caipan.rules.checkpoint import load, save
+from caipan.v1 import rulings_pb2 as rl
 
 DOUBLE = "B Q16, W D4, B Q3, B D17"
 KO = "B D5, W E5, B D3, W E3, B C4, W F4, B Q16, W D4, B E4"
@@ -124,3 +130,143 @@ def test_after_the_opponent_has_moved_on_an_arbiter_may_still_act_and_the_stone_
 def test_the_log_judged_again_gives_the_same_bytes() -> None:
     play = refereed().moves(DOUBLE).rule("VOID_AND_WARN").moves("W C14, B C3, B C5").rule("VOID_AND_WARN")
     assert play.again()[1] == play.outcomes
+
+
+def test_a_ruling_on_an_outcome_that_is_not_there_yet_is_refused() -> None:
+    play = refereed().moves(DOUBLE).rule("VOID_AND_WARN", case_revision=99)
+    assert play.reason == "case_revision: there is no outcome 99 yet; name the last one you have seen"
+
+
+# What a ruling itself enters
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        ({"against": 2}, "against: case 2 is about Black, leave it out"),
+        (
+            {"effects": [rl.Effect(warn=rl.Warn(player=2))]},
+            "effects: warn.player is COLOR_WHITE; in this case it is COLOR_BLACK",
+        ),
+    ],
+)
+def test_a_ruling_that_says_otherwise_than_its_case_is_refused(said: dict[str, Any], reason: str) -> None:
+    play = refereed().conduct("B", "OTHER").rule("WARN", **said)
+    assert (play.status, play.reason, play.warnings) == ("REFUSED", reason, (0, 0))
+    assert play.rule("WARN", effects=[rl.Effect(warn=rl.Warn(player=1))]).warnings == (1, 0)
+
+
+def test_a_loss_that_is_said_to_be_a_win_is_refused() -> None:
+    won = rl.Effect(result=rl.SetResult(kind=rl.RESULT_KIND_B_WIN))
+    play = refereed().conduct("B", "OTHER").rule("LOSS", effects=[won])
+    assert play.reason == "effects: result.kind is RESULT_KIND_B_WIN; in this case it is RESULT_KIND_W_WIN"
+
+
+@pytest.mark.parametrize(
+    "effect",
+    [
+        rl.Effect(sanction=rl.Sanction(target="li", kind="BAN")),
+        rl.Effect(assign_points=rl.AssignPoints(points=["C3"], side=1)),
+    ],
+    ids=["ban", "points"],
+)
+def test_what_is_the_chiefs_stays_so_under_an_option_that_leaves_the_effects_open(effect: rl.Effect) -> None:
+    play = refereed(edition="CN1988S")
+    play.rule("OTHER", "CN1988S 25.1", case="", against=1, effects=[effect])
+    assert (play.status, play.reason) == ("REFUSED", "role: needs CHIEF, not ARBITER (CN1988S 25.1, OTHER)")
+
+
+# The stone of the case, after play has gone on
+
+
+def test_a_stone_that_was_captured_since_is_not_made_void() -> None:
+    play = refereed(9, observed=[]).moves("B C3, W G7, B E5, B A1, W A2, B E6, W B1, B E7, W A1")
+    before = play.stones()
+    play.rule("VOID_AND_WARN", case="5")
+    assert (play.status, play.stones()) == ("REFUSED", before)
+    assert play.reason == "'e5' is no stone of this case that lies on the board"
+
+
+def test_cn1988s_17_2_a_stone_is_not_put_back_on_one_that_was_set_there_since() -> None:
+    play = refereed(9, edition="CN1988S").moves("B E5, W D4").lifted("W", "D4").moves("W D5, B D4")
+    play.rule("RESTORE_AND_WARN")
+    assert play.reason == "set_points: a stone of Black lies on D4; remove that first"
+
+
+def test_cn2002_17_3_a_dropped_stone_that_was_played_on_stands_even_if_the_opponent_consents_later() -> None:
+    play = refereed().stone("B", "E7", manner="DROPPED").moves("W D4, B Q16").consent("W")
+    assert (play.status, play.at("E7"), play.cases) == ("FOLDED", "X", ["OPEN CN2002 17.3"])
+
+
+def test_cn2002_17_3_a_dropped_stone_that_stands_gives_nobody_a_second_turn() -> None:
+    play = refereed().stone("B", "E7", manner="DROPPED").stone("W", "D4").rule("STANDS_WHERE_IT_FELL", role="CHIEF")
+    assert (play.status, play.turn) == ("FOLDED", "B")
+
+
+def test_cn2002_19_once_the_opponent_has_moved_the_stone_goes_and_no_later_turn_is_lost() -> None:
+    for moves, turn in (("W G7", "B"), ("W G7, B G3", "W")):
+        play = refereed(9).moves(f"B E5, W A2, B E6, W B1, B A1, {moves}").rule("VOID_AND_TURN")
+        assert (play.status, play.at("A1"), play.turn) == ("FOLDED", ".", turn)
+
+
+def test_cn2002_0_7_an_arbiter_acts_of_his_own_motion_after_a_late_claim() -> None:
+    play = refereed().stone("B", "Q16").press("W", at=2500).stone("W", "D4", at=3000).stone("B", "Q3")
+    play.claim("B", "17.4")
+    assert play.options == {"CN2002 17.4": ["DISMISS"]}
+    assert play.rule("WARN").status == "REFUSED"
+    assert play.rule("WARN", "CN2002 17.4", case="", against=2).warnings == (0, 1)
+
+
+# Prisoners and positions that a ruling leaves
+
+
+@pytest.mark.parametrize("is_restarted", [False, True])
+def test_prisoners_of_a_stone_that_a_ruling_let_stand_are_counted_after_any_restart(is_restarted: bool) -> None:
+    play = refereed(9, edition="TERR65").moves("B D5, W D4, B C4, W G7, B E4, B D3")
+    play.discrepancy("MOVED", ("G7", "G8"), cause="EXTERNAL").rule("MOVED_STONE_VALID", role="CHIEF")
+    if is_restarted:
+        play.game = load(save(play.game))
+    play.stone("W", "G3").rule("DISMISS", case="7").end()
+    assert (play.taken, play.result.black_qz, play.result.margin_qz) == ((0, 1), 2, -11)
+
+
+@pytest.mark.parametrize("is_restarted", [False, True])
+def test_a_provisional_stone_behind_one_that_a_ruling_sets_keeps_its_place_in_the_history(is_restarted: bool) -> None:
+    play = refereed(9).stone("B", "A4", color="W").stone("B", "B4").rule("SWAP_STONE", case="2", role="CHIEF")
+    if is_restarted:
+        play.game = load(save(play.game))
+    play.stone("W", "C4")
+    assert play.digest == load(save(play.game)).digest
+    assert play.again()[1] == play.outcomes
+
+
+# 17.1
+
+
+def swapped(option: str) -> Play:
+    """Black was warned, and the persons had taken the wrong colours."""
+    play = timed("ABSOLUTE", "1:00:00", 19, players=["li", "wang"], colours=("li", "wang"))
+    play.stone("B", "Q16", at=60_000).stone("W", "D4", at=600_000).conduct("B", "OTHER").rule("WARN")
+    return play.claim("W", "17.1").rule(option)
+
+
+def test_cn2002_17_1_warnings_and_used_times_go_with_the_person() -> None:
+    play = swapped("SWAP_PLAYERS")
+    assert (play.status, play.warnings) == ("FOLDED", (0, 1))
+    assert (play.used[0] // 1000, play.used[1] // 1000) == (540, 64)
+
+
+def test_cn2002_17_1_after_a_restart_warnings_stay_with_the_person() -> None:
+    play = swapped("RESTART")
+    assert (play.warnings, play.used, play.stones()) == ((0, 1), (0, 0), {})
+
+
+def test_cn2002_17_1_keeping_what_is_played_moves_no_warning() -> None:
+    assert swapped("KEEP").warnings == (1, 0)
+
+
+def test_cn2002_17_1_a_board_cleared_before_the_ruling_is_no_moved_stone_after_it() -> None:
+    play = refereed(9, players=["li", "wang"], colours=("li", "wang")).moves("B C3, W G7, B D4").claim("W", "17.1")
+    play.lifted("B", "C3").lifted("B", "D4").lifted("W", "G7").rule("RESTART")
+    assert play.stone("B", "E5").found == []
+    assert play.stone("W", "E6").found == []

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import pytest
+from support.boards import play_on_wall
 from support.events import actor
-from support.play import Play, refereed
+from support.play import Play, refereed, timed
 
 from caipan.rules.checkpoint import load, save
+from caipan.v1 import facts_pb2 as facts
 from caipan.v1 import rulings_pb2 as rl
+from caipan.v1.common_pb2 import Actor
+from caipan.v1.regulations_pb2 import RULING_MODE_AUTO_FIXED, ClauseRole
+
+OFFICIALS = [("arbiter", "ARBITER"), ("chief", "CHIEF")]
 
 DOUBLE = "B Q16, W D4, B Q3, B D17"
 
@@ -117,3 +123,94 @@ def test_a_case_that_rests_only_on_a_corrected_record_closes_as_record_error() -
     play = refereed().moves(DOUBLE).retract("e5")
     assert play.cases == ["RECORD_ERROR"]
     assert play.game.table.cases == {}
+
+
+# Who may, and what is in force
+
+
+def test_only_the_ruling_in_force_is_superseded() -> None:
+    play = instead(warned(), "DISMISS", "e6", case_id="5")
+    instead(play, "VOID_AND_WARN", "e6", case_id="5")
+    assert (play.status, play.verdict.decided_by, play.warnings) == ("REFUSED", "e7", (0, 0))
+    assert play.reason == "supersedes: 'e6' was superseded by 'e7': name that ruling"
+    assert instead(play, "VOID_AND_WARN", "e7", case_id="5").warnings == (1, 0)
+
+
+@pytest.mark.parametrize("by", [actor("ARBITER"), actor("RECORDER", "nobody"), actor("CHIEF")])
+def test_a_ruling_is_not_taken_back_by_a_correction_of_the_record(by: Actor) -> None:
+    play = instead(warned(), "DISMISS", "e6", case_id="5")
+    play.retract("e7", source="tablet", by=by)
+    assert (play.status, play.warnings) == ("REFUSED", (0, 0))
+    assert play.reason == "'e7' is a ruling: another one supersedes it"
+
+
+def test_a_chief_appointed_after_the_ruling_supersedes_it() -> None:
+    play = Play(officials=[("arbiter", "ARBITER")]).moves(DOUBLE).rule("VOID_AND_WARN")
+    play.say(facts.OfficialAppointed(person="chief", role="ROLE_CHIEF"), source="desk", by=actor("COMMITTEE"))
+    assert instead(play, "DISMISS", "e6", case_id="5").warnings == (0, 0)
+
+
+def test_the_role_that_the_option_needs_is_one_held_now() -> None:
+    play = refereed(required_role=[ClauseRole(clause="CN2002 17.2", role="ROLE_COMMITTEE")]).moves(DOUBLE)
+    play.say(rl.RulingDecided(case_id="5", option="DISMISS", role="ROLE_CHIEF"), source="tablet", by=actor("CHIEF"))
+    assert play.reason.startswith("role: needs COMMITTEE")
+
+
+def test_what_the_service_ruled_by_itself_is_superseded_like_any_ruling() -> None:
+    play = refereed(ruling_mode=RULING_MODE_AUTO_FIXED).moves(DOUBLE)
+    assert (play.warnings, play.verdict.cases[0].automatic) == ((1, 0), True)
+    instead(play, "DISMISS", "e5", case_id="5")
+    assert (play.status, play.warnings, play.provisional) == ("FOLDED", (0, 0), ["D17"])
+    assert play.verdict.cases[0].decided_by == "e6"
+    never = refereed(ruling_mode=RULING_MODE_AUTO_FIXED).moves(DOUBLE)
+    assert instead(play, "VOID_AND_WARN", "e6", case_id="5").digest == never.digest
+    assert play.again()[1] == play.outcomes
+    play.game = load(save(play.game))
+    assert play.stone("W", "C14").found == []
+
+
+def test_what_the_players_agreed_on_is_superseded_like_any_ruling() -> None:
+    play = refereed().stone("B", "E7", manner="DROPPED").consent("W")
+    assert (play.cases, play.at("E7")) == (["DECIDED"], ".")
+    instead(play, "DISMISS", "e3", case_id="2")
+    assert (play.status, play.provisional) == ("FOLDED", ["E7"])
+
+
+def test_the_way_back_fits_where_it_fitted_before() -> None:
+    play = refereed().conduct("W", "PHONE_LOOK").rule("LOSS").stone("B", "Q16")
+    never = play.digest
+    instead(play, "DISMISS", "e3", case_id="2")
+    assert (play.found, play.phase) == ([], "PLAY")
+    instead(play, "LOSS", "e5", case_id="2")
+    assert (play.status, play.digest) == ("FOLDED", never)
+
+
+# From here
+
+
+def test_a_result_taken_back_from_here_leaves_the_pause_and_the_end_of_play_as_they_were() -> None:
+    play = timed("ABSOLUTE", "1:00:00").moves("B C3, W G7").mark("PAUSE").conduct("W", "PHONE_LOOK").rule("LOSS")
+    instead(play, "DISMISS", play.last_id, from_here=True)
+    assert (play.phase, play.running) == ("PAUSED", "")
+    play = refereed(9).moves("B C3, W G7, B pass, W pass").rule("LOSS", "CN2002 23.3", case="", against=2)
+    instead(play, "DISMISS", play.last_id, from_here=True)
+    assert (play.phase, play.stone("B", "D4").found) == ("DEAD_STONES", ["CN2002 21.3 AFTER_END"])
+
+
+def test_kba2024_17_a_warning_made_of_cautions_goes_with_the_first_of_them() -> None:
+    play = refereed(edition="KBA2024").rule("ADMONISH", "KBA2024 17", case="", against=2)
+    first = play.last_id
+    assert play.rule("ADMONISH", "KBA2024 17", case="", against=2).warnings == (0, 1)
+    instead(play, "DISMISS", first, "KBA2024 17", against=2, from_here=True)
+    assert [(count.admonitions, count.warnings) for count in play.verdict.penalties] == [(1, 0)]
+    assert play.rule("ADMONISH", "KBA2024 17", case="", against=2).warnings == (0, 1)
+
+
+def test_cn2002_12_4_4_points_given_by_a_ruling_go_with_it() -> None:
+    rest = rl.Effect(assign_points=rl.AssignPoints(points=["K1"], side=1))
+    play = play_on_wall(14, "DAME", officials=OFFICIALS)
+    play.rule("ASSIGN_REST", "CN2002 12.4(4)", case="", role="CHIEF", effects=[rest])
+    ruling = play.last_id
+    assert play.end().result.margin_qz == 3
+    instead(play, "DISMISS", ruling, from_here=True)
+    assert play.result.margin_qz == play_on_wall(14, "DAME").end().result.margin_qz

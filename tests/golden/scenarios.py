@@ -270,6 +270,14 @@ def absences() -> Play:
     return play.presence("B", True, at=t("4:59"))
 
 
+def crowded() -> Play:
+    """More claims than a game keeps cases for; what is found has room still."""
+    play = refereed(9)
+    for number in range(50):
+        play.claim("B", "23.3", refs=[f"noise-{number}"])
+    return play.moves("B E5, B G7").rule("VOID_AND_WARN")
+
+
 SCENARIOS: dict[str, Callable[[], Play]] = {
     scenario.__name__: scenario
     for scenario in (
@@ -298,5 +306,6 @@ SCENARIOS: dict[str, Callable[[], Play]] = {
         absolute,
         stages,
         absences,
+        crowded,
     )
 }

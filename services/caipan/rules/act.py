@@ -33,6 +33,7 @@ class Act:
         "added_white",
         "at_ms",
         "before",
+        "by_hand",
         "cases",
         "caused_by",
         "digest",
@@ -41,6 +42,7 @@ class Act:
         "extra",
         "fact",
         "findings",
+        "in_place",
         "kind",
         "offset",
         "past",
@@ -58,6 +60,8 @@ class Act:
         self.digest = digest
         self.offset = offset
         self.seq = 0
+        # A ruling that is judged in the place of another; an act whose cases the service does not decide by itself.
+        self.in_place = self.by_hand = False
         self.past: Sequence[Past] = ()
         self.status: pb.Status.ValueType = pb.STATUS_FOLDED
         self.findings: Sequence[pb.Finding] = ()

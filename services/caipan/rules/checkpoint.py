@@ -58,7 +58,7 @@ def load(data: bytes) -> Game:
             (game.clock, saved.now_ms, saved.time_set),
             (game.heard, saved.heard_ms, saved.heard_set),
         ):
-            clock.start(table.opened.pins.regulations)
+            clock.start(table.regulations)
             if known:
                 clock.set(ms)
     return game

@@ -178,7 +178,7 @@ def consent_given(table: Table, act: Act) -> Table | None:
     case.told.consents.extend(before)
     case.told.consents.add(by=act.player, proposal=act.fact.proposal, accept=act.fact.accept)
     act.touch(case)
-    for key in case.keys:
+    for key in case.keys if not act.by_hand else ():
         clause = table.edition.clause(key)
         if clause.consent == Consent.OPPONENT and docket.is_agreed(case, clause):
             return settle_by_agreement(table, case, clause, act)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from caipan.rules.effects import Dismiss, Effect, Permit
+from caipan.rules.effects import Dismiss, Effect, Permit, SetResult
 from caipan.rules.forms import DERIVED, FieldError
 from caipan.v1.common_pb2 import Role
 from caipan.v1.outcome_pb2 import ResultHow
@@ -199,6 +199,11 @@ class Option:
     def permits(self) -> bool:
         """Whether it is a permission."""
         return any(isinstance(effect, Permit) for effect in self.effects)
+
+    @property
+    def ends_game(self) -> bool:
+        """Whether a result comes of it."""
+        return any(isinstance(effect, SetResult) for effect in self.effects)
 
     @property
     def dismisses(self) -> bool:

@@ -16,7 +16,7 @@ from caipan.rules.clocks import ClockFace, SideClock
 from caipan.rules.edition import Edition
 from caipan.rules.effects import Move, VoidMove
 from caipan.rules.gametime import bounded
-from caipan.rules.points import BLACK, SEATS, WHITE, Colour
+from caipan.rules.points import BLACK, SEATS, WHITE, Colour, other
 from caipan.rules.readings import is_faulty
 from caipan.rules.regimes import time_system
 from caipan.rules.timesystems import NEVER, Byoyomi, TimeSystem
@@ -251,6 +251,18 @@ class Clockwork:
         for side in past:
             self._note_limit(side, 0)
         self.memory.found = bytes(side for side in self.memory.found if side not in past)
+
+    def change_sides(self) -> None:
+        """The persons have changed colours: the time used stays with the person (CN2002 17.1)."""
+        nobody, black, white = self.clocks
+        self.clocks = [nobody, white, black]
+        memory = self.memory
+        memory.black_limit_ms, memory.white_limit_ms = memory.white_limit_ms, memory.black_limit_ms
+        memory.found = bytes(other(side) for side in SEATS if side in memory.found)
+        memory.leave = bytes(other(side) for side in SEATS if side in memory.leave)
+        if memory.HasField("session"):
+            session = memory.session
+            session.black_ms, session.white_ms = session.white_ms, session.black_ms
 
     # Sessions and readings (22.8, 22.9)
 

@@ -24,7 +24,7 @@ _CAUSES = {BoardDiscrepancy.CAUSE_BLACK: BLACK, BoardDiscrepancy.CAUSE_WHITE: WH
 def conduct_observed(table: Table, act: Act) -> None:
     """Opens a case of the clause on this conduct; what no clause penalises is on record (CN2002 15.6, 16.1)."""
     kind, side = act.fact.kind, act.fact.against
-    if kind == ConductObserved.KIND_TALK_START and side in SEATS and _is_permitted(table, side):
+    if kind == ConductObserved.KIND_TALK_START and side in SEATS and _use_permission(table, side):
         table.talks[side] = act.at_ms
         return
     if kind == ConductObserved.KIND_TALK_END:
@@ -56,11 +56,15 @@ def _of_others(table: Table) -> Sequence[str]:
     return [key] if key else []
 
 
-def _is_permitted(table: Table, side: Colour) -> bool:
-    """Whether a talk of this side was permitted (CN2002 15.5)."""
+def _use_permission(table: Table, side: Colour) -> bool:
+    """Whether a talk of this side was permitted; a permission is for one (CN2002 15.5)."""
     key = table.edition.topics.get(f"{ROOT} 15.5")
-    decided = [case for case in table.closed if case.key == key and case.told.side == side]
-    return any(docket.option_of(table, case).permits for case in decided)
+    for case in table.closed:
+        is_about = case.key == key and case.told.side == side and case.told.option
+        if is_about and not case.used and docket.option_of(table, case).permits:
+            case.used = True
+            return True
+    return False
 
 
 def _end_talk(table: Table, act: Act, side: Colour) -> None:

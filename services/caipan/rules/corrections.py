@@ -45,14 +45,16 @@ class Overlay:
         # Bodies of the verdicts of a history that is judged again.
         self.outcomes: list[bytes] = []
         # Record -> what happened instead; None where it did not happen.
-        self.replaced: dict[str, CorrectedFact | Event | None] = {}
+        self.replaced: dict[str, CorrectedFact | None] = {}
+        # Ruling, or act on which the service ruled by itself -> the ruling that stands there now.
+        self.rulings: dict[str, Event] = {}
         # Record -> what happened right after it, with the id of the correction that says so.
         self.inserted: dict[str, list[tuple[str, CorrectedFact]]] = {}
-        # Verdicts on inserted facts, by the id of their correction.
+        # Verdicts on inserted facts and rulings, by the id of their correction.
         self.verdicts: dict[str, pb.Verdict] = {}
         for event_id, said in corrections:
             if isinstance(said, Event):
-                self.replaced[said.ruling_decided.supersedes] = said
+                self.rulings[said.ruling_decided.supersedes] = said
             elif said.kind == RecordCorrected.KIND_INSERT_AFTER:
                 self.inserted.setdefault(said.ref, []).append((event_id, said.fact))
             else:
@@ -82,16 +84,30 @@ def first_of(corrections: list[Correction], ruling: str) -> str:
     return next((earlier.ref for earlier in corrections if earlier.event_id == ruling), ruling)
 
 
-def diverges_at(before: dict[str, pb.Verdict], after: dict[str, pb.Verdict], since: int) -> int:
+def in_force(corrections: list[Correction], ruling: str) -> str:
+    """The ruling that stands where this one stood: itself, or the last that superseded it."""
+    place = first_of(corrections, ruling)
+    rulings = [each.event_id for each in corrections if isinstance(each.said, Event) and each.ref == place]
+    return rulings[-1] if rulings else place
+
+
+def without(corrections: list[Correction], place: str) -> list[Correction]:
+    """The corrections without the rulings that have superseded the one at this place."""
+    return [each for each in corrections if not (isinstance(each.said, Event) and each.ref == place)]
+
+
+def diverges_at(
+    before: dict[str, pb.Verdict], first: dict[str, pb.Verdict], after: dict[str, pb.Verdict], since: int
+) -> int:
     """The seq of the first verdict behind ``since`` that no longer fits: it finds what it did not find, or is refused
-    now; 0 if all fit.
+    now; 0 if all fit. ``first``: as they were when no ruling had been superseded there; what fitted then fits again.
     """
     for event_id, was in before.items():
-        now = after.get(event_id)
+        now, then = after.get(event_id), first.get(event_id, was)
         if was.seq <= since or now is None:
             continue
-        known = {finding.kind for finding in was.findings}
-        if now.status != was.status or any(finding.kind not in known for finding in now.findings):
+        known = {finding.kind for finding in (*was.findings, *then.findings)}
+        if now.status not in (was.status, then.status) or any(each.kind not in known for each in now.findings):
             return was.seq
     return 0
 
@@ -104,6 +120,8 @@ def why_not(corrections: list[Correction], event: Event, record: Event | None, a
     if said.kind in _WITH_FACT and said.fact.WhichOneof("fact") is None:
         return "fact: say what happened, an observation of a game"
     own = next((earlier for earlier in corrections if earlier.event_id == said.ref), None)
+    if own is not None and isinstance(own.said, Event):
+        return f"{said.ref!r} is a ruling: another one supersedes it"
     if own is not None and said.kind != RecordCorrected.KIND_RETRACT:
         return f"{said.ref!r} is a correction itself: retract it, then correct the record it named"
     if record is None:

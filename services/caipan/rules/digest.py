@@ -64,6 +64,8 @@ def _questions(table: Table) -> bytes:
         parts.append(_part(b"M", _points(table.missing)))
     parts += [_part(b"A", bytes((colour,)) + _points(stones)) for colour, stones in sorted(table.dead.items())]
     parts += [_part(b"T", struct.pack(">BHH", side, *groups)) for side, groups in sorted(table.groups.items())]
+    if table.is_recount:
+        parts.append(_part(b"X", b""))
     if table.result is not None:
         parts.append(_part(b"R", table.result.SerializeToString(deterministic=True)))
     if table.signed:
@@ -76,7 +78,9 @@ def _questions(table: Table) -> bytes:
         parts.append(_part(b"Z", bytes((table.sealed_by,)) + table.seal))
     parts += [_part(b"Q", _case(case)) for case in table.cases.values()]
     parts += [
-        _part(b"q", struct.pack(">BI", case.told.side, case.move) + f"{case.key} {case.told.option}".encode())
+        _part(
+            b"q", struct.pack(">BI?", case.told.side, case.move, case.used) + f"{case.key} {case.told.option}".encode()
+        )
         for case in table.closed
     ]
     parts += [

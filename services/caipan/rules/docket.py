@@ -17,9 +17,11 @@ from caipan.rules.table import Table
 from caipan.v1 import outcome_pb2 as pb
 from caipan.v1.checkpoint_pb2 import CaseMemory
 from caipan.v1.common_pb2 import COLOR_UNSPECIFIED
+from caipan.v1.regulations_pb2 import REPEAT_SCOPE_GAME
 from caipan.v1.rulings_pb2 import Interruption
 
 OPEN_MOST = 64  # cases at once; what comes then is on record without a case of its own
+CLAIMED_MOST = 48  # of them by claims, so that nobody's claims leave no room for what is found
 TOLD_MOST = 32  # refs, findings and claims of a case
 
 _SUFFIXES = "bcdefghijklmnopqrstuvwxyz"  # of the second and later cases of one event
@@ -99,7 +101,7 @@ def open_by_findings(table: Table, act: Act) -> list[CaseMemory]:
     for finding in act.findings:
         keys = _keys(table, finding)
         if keys and not any(finding in case.told.findings for case in act.cases):
-            case = _claimed(table, act, finding, keys) or find_or_open(table, act, finding.side, finding.move, keys)
+            case = _claimed(table, act, finding, keys) or find_or_open(table, act, finding, keys)
             if case is not None:
                 if len(case.told.findings) < TOLD_MOST:
                     case.told.findings.append(finding)
@@ -133,23 +135,31 @@ def _amounts(case: CaseMemory, finding: pb.Finding) -> tuple[int, int]:
     return (finding.over_ms, case.white_ms) if finding.side == SEATS[0] else (case.black_ms, finding.over_ms)
 
 
-def find_or_open(table: Table, act: Act, side: Colour, move: int, keys: Sequence[str]) -> CaseMemory | None:
+def find_or_open(table: Table, act: Act, finding: pb.Finding, keys: Sequence[str]) -> CaseMemory | None:
     """The case of this act, which is one side's doing at one move: one act, one case, and so one warning (R9).
 
-    None where the act is decided already, or too many cases are open.
+    None where the act is decided already, or too many cases are open. Once it is, the next stone of that side is
+    another act, and so is the same breach again.
     """
-    for case in table.cases.values():
-        if case.told.side == side and move and case.move == move:
-            extend(case, act, keys)
-            return case
-    if any(case.told.side == side and move and case.move == move and case.key for case in table.closed):
-        return None
+    side, move = finding.side, finding.move
+    if move:
+        for case in table.cases.values():
+            if case.told.side == side and case.move == move:
+                extend(case, act, keys)
+                return case
+        for case in table.closed:
+            same_stone = case.told.side == side and case.move == move and case.act == table.stones.get(side, "")
+            if same_stone and case.key and finding.kind not in {each.kind for each in case.told.findings}:
+                return None
     return open_if_room(table, act, side, move, keys)
 
 
 def open_if_room(table: Table, act: Act, side: Colour, move: int, keys: Sequence[str]) -> CaseMemory | None:
-    """A new case, told by the act; None where there is no clause for it, or too many are open."""
-    if not keys or len(table.cases) >= OPEN_MOST:
+    """A new case, told by the act; None where there is no clause for it, or too many are open (finding)."""
+    if not keys:
+        return None
+    if len(table.cases) >= (CLAIMED_MOST if act.kind == "claim_raised" else OPEN_MOST):
+        act.find("REG order", pb.FINDING_KIND_TOO_MANY_CASES, side=side)
         return None
     case = open_case(table, act, side, move, keys)
     act.touch(case)
@@ -158,7 +168,7 @@ def open_if_room(table: Table, act: Act, side: Colour, move: int, keys: Sequence
 
 def open_case(table: Table, act: Act, side: Colour, move: int, keys: Sequence[str]) -> CaseMemory:
     """A new case; ``move``: the number of the move it is about, 0 for none."""
-    case = CaseMemory(keys=keys, move=move)
+    case = CaseMemory(keys=keys, move=move, act=table.stones.get(side, ""))
     told = case.told
     told.case_id = _case_id(table, act.seq)
     told.status = pb.CASE_STATUS_OPEN
@@ -216,36 +226,51 @@ def keep_decisive(table: Table, case: CaseMemory) -> None:
 # What a case lists
 
 
-def listed(table: Table, case: CaseMemory, key: str, refs: Sequence[str] = ()) -> tuple[Offer, ...]:
+def listed(
+    table: Table, case: CaseMemory, key: str, refs: Sequence[str] = (), own_motion: bool = False
+) -> tuple[Offer, ...]:
     """What a case lists under one of its clauses. ``refs``: earlier rulings of the event that a ruling names.
+    ``own_motion``: an arbiter acts, where he may, whatever was claimed too late (rules 0.7).
 
     Where only the opponent may raise a clause, nothing but a dismissal is listed before he does (CN2002 17.3), or where
     it was claimed at the wrong moment.
     """
     clause = table.edition.clause(key)
-    offers = clause.listed(holding(table, case, clause, refs), table.regulations)
-    may_be_raised = not _BY_ARBITER.isdisjoint(clause.raised_by) or case.told.claims
+    by_arbiter = not _BY_ARBITER.isdisjoint(clause.raised_by)
+    offers = clause.listed(holding(table, case, clause, refs, own_motion and by_arbiter), table.regulations)
+    may_be_raised = by_arbiter or case.told.claims
     if may_be_raised and When.OUTSIDE_MOMENT not in case.facts:
         return offers
     return tuple(offer for offer in offers if offer.option.dismisses)
 
 
-def holding(table: Table, case: CaseMemory, clause: Clause, refs: Sequence[str] = ()) -> set[str]:
+def holding(
+    table: Table, case: CaseMemory, clause: Clause, refs: Sequence[str] = (), own_motion: bool = False
+) -> set[str]:
     """What holds of a case under a clause, as values of When."""
     told, opponent = case.told, other(case.told.side)
     facts: set[str] = set(case.facts)
-    if all(claim.late for claim in told.claims) and (told.claims or _is_out_of_time(table, case, clause)):
+    claims = [] if own_motion else told.claims
+    if all(claim.late for claim in claims) and (claims or _is_out_of_time(table, case, clause)):
         facts.add(When.LATE)
     facts.add(When.ANSWERED if table.history.moves_of(opponent, told.move) else When.UNANSWERED)
     facts.add(When.AGREED if is_agreed(case, clause) else When.NOT_AGREED)
-    if any(closed.told.side == told.side and closed.key == clause.key for closed in table.closed if closed.told.option):
-        facts.add(When.AGAIN_IN_GAME)
-    else:
-        facts.add(When.AGAIN_IN_EVENT if refs else When.FIRST)
+    facts.add(_offence(table, case, clause, refs))
     facts.update((When.RECONSTRUCTED, When.LOST))  # which of them is the arbiter's finding
     if table.clockwork is not None:
         facts.add(When.RECORDED if table.clockwork.is_recorded else When.NOT_RECORDED)
     return facts | _against_limit(table, case, clause)
+
+
+def _offence(table: Table, case: CaseMemory, clause: Clause, refs: Sequence[str]) -> When:
+    """The how-manieth offence it is under a clause. A ruling names earlier ones of the event; the acts of this game are
+    none, and the event does not count where the regulations say so (key repeat_scope)."""
+    decided = [each for each in table.closed if each.told.side == case.told.side and each.key == clause.key]
+    if any(not option_of(table, each).dismisses for each in decided if each.told.option):
+        return When.AGAIN_IN_GAME
+    own = {*case.told.refs, *(each.told.decided_by for each in table.closed)}
+    is_counted = table.regulations.repeat_scope != REPEAT_SCOPE_GAME
+    return When.AGAIN_IN_EVENT if is_counted and {*refs} - own else When.FIRST
 
 
 def _is_out_of_time(table: Table, case: CaseMemory, clause: Clause) -> bool:

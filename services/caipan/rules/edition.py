@@ -88,8 +88,10 @@ class Edition:
     def named(self, name: str) -> tuple[Clause, ...]:
         """The clauses that somebody means by a name: a key, a number of this edition or of CN2002, or an id with all
         its matters; () where there is none."""
-        key = self.topics.get(name, self.topics.get(f"{ROOT} {name}", name))
-        return (self.clauses[key],) if key in self.clauses else self.cited(name)
+        for key in (name, f"{self.id} {name}", self.topics.get(name, ""), self.topics.get(f"{ROOT} {name}", "")):
+            if key in self.clauses:
+                return (self.clauses[key],)
+        return self.cited(name) or self.cited(f"{self.id} {name}")
 
     def deciding(self, clauses: Collection[Clause]) -> list[str]:
         """By what a case about these may be decided, by key: by them, or where their consequences stand."""

@@ -13,9 +13,11 @@ from caipan.rules.board import Board
 from caipan.rules.clauses import Clause
 from caipan.rules.clockwork import Clockwork
 from caipan.rules.effects import Permission
-from caipan.rules.history import PASS
+from caipan.rules.ending import end_play
+from caipan.rules.history import PASS, History
 from caipan.rules.points import BLACK, SEATS, WHITE, Colour, other
 from caipan.rules.table import Table
+from caipan.rules.table_memory import pack
 from caipan.rules.timing import set_running
 from caipan.v1 import outcome_pb2 as pb
 from caipan.v1 import rulings_pb2 as rl
@@ -72,6 +74,8 @@ class Enactment:
         table.history.push(table.board.key, PASS, player, (), table.turn)
         if table.clockwork is not None and said.empty_move:
             table.clockwork.renew(player)
+        if table.passes >= 2 and table.edition.two_passes_end:
+            end_play(table, self.act)
         self._impose(pb.Penalty.KIND_TURN_LOST, player)
 
     def _impose(self, kind: pb.Penalty.Kind.ValueType, side: Colour) -> None:
@@ -125,11 +129,17 @@ class Enactment:
             table.set_again([stone for stone in table.provisional if stone not in lying], self.act)
             return
         index = self.case.point - 1
-        if self.case.stone != said.ref or index < 0 or not table.board.colour_at(index):
+        if self.case.stone != said.ref or index < 0 or not self._lies_still(index):
             raise CannotApplyError(f"{said.ref!r} is no stone of this case that lies on the board")
         cells = bytearray(table.board.cells())
         cells[index] = 0
         self._set_cells(cells)
+
+    def _lies_still(self, index: int) -> bool:
+        """Whether the stone of the case, accepted meanwhile, is the one that lies there; it can have been captured."""
+        history = self.table.history
+        since = self.case.told.move
+        return self.table.board.colour_at(index) != 0 and history.stone_at(index) == history.first_stone(index, since)
 
     def set_points(self, said: rl.SetPoints) -> None:
         """Stones go off and on; provisional ones named here, or lying where stones come, are gone."""
@@ -144,13 +154,18 @@ class Enactment:
         cells = bytearray(table.board.cells())
         for names, colour in ((said.remove, 0), (said.add_black, BLACK), (said.add_white, WHITE)):
             for name in names:
-                cells[table.indices[name]] = colour
+                index = table.indices[name]
+                if colour and cells[index] not in (0, colour):
+                    taken = _name(BLACK if cells[index] == BLACK else WHITE)
+                    raise CannotApplyError(f"set_points: a stone of {taken} lies on {name}; remove that first")
+                cells[index] = colour
         if (index := self._own_move(said)) >= 0:
             self._play(index)
         elif cells != table.board.cells():
             self._set_cells(cells)
         table.due = table.left = table.missing = frozenset()
-        table.lifted = {point: side for point, side in table.lifted.items() if point not in points}
+        is_whole = said.remove_all or said.HasField("as_after_move")  # the board was set up again
+        table.lifted = {} if is_whole else {point: s for point, s in table.lifted.items() if point not in points}
 
     def _own_move(self, said: rl.SetPoints) -> int:
         """The point where this puts the stone of the case as it should have been: back where it was, or in its colour.
@@ -167,19 +182,20 @@ class Enactment:
     def _play(self, index: int) -> None:
         """The stone is set as a move, with what it captures (CN2002 17.3)."""
         table, player = self.table, self.case.told.side
-        table.remember(self.act)
+        lying = list(table.provisional)
+        table.set_again([], self.act)
         captured = table.board.play(index, player)
         table.captured[other(player)] += len(captured)
         table.turn, table.passes, table.proposer = other(player), 0, COLOR_UNSPECIFIED
         table.history.push(table.board.key, index, player, captured, table.turn)
+        table.set_again(lying, self.act)
 
     def _set_cells(self, cells: bytearray) -> None:
         """The board in force is this one; provisional stones count as they lie."""
         table = self.table
         table.remember(self.act)
         table.board = Board.from_cells(table.size, cells)
-        table.history.edit(bytes(cells), table.turn)
-        table.provisional = ()
+        table.keep_edit()
 
     def _go_back_to(self, move: int) -> None:
         table = self.table
@@ -194,17 +210,16 @@ class Enactment:
     def _clear(self) -> None:
         """All stones go; with the set-up back on it, the game begins again (CN2002 17.1)."""
         table = self.table
+        table.history = History(table.size, table.history.setup, table.history.setup_turn)
+        table.turn = table.history.setup_turn
         self._go_back_to(0)
-        table.captured = [0, 0, 0]
 
     def set_turn(self, said: rl.SetTurn) -> None:
         """Whose turn it is; a provisional stone of the other side stands as its move."""
         table = self._playing()
         if table.provisional and table.provisional[-1].player != said.color:
             table.accept_provisional(self.act)
-        if table.turn != said.color:
-            table.turn = said.color
-            table.history.edit(table.history.cells(table.history.length), table.turn)
+        table.set_turn(said.color)
         table.passes, table.proposer = 0, COLOR_UNSPECIFIED
 
     # Persons, result, the rest
@@ -216,6 +231,8 @@ class Enactment:
             persons = {table.colours.black, table.colours.white}
         if persons and {said.black, said.white} != persons:
             raise CannotApplyError(f"the players are {' and '.join(sorted(persons))}")
+        if said.change_seats:
+            table.change_seats()
         table.name(table.officials, Colours(black=said.black, white=said.white))
         self.act.tell(colours=table.colours)
 
@@ -229,7 +246,9 @@ class Enactment:
 
     def assign_points(self, said: rl.AssignPoints) -> None:
         """Contested points are one side's at the count (CN2002 12.4)."""
-        self.table.assigned |= dict.fromkeys(self._indices(said.points), said.side)
+        points = self._indices(said.points)
+        self.table.assigned |= dict.fromkeys(points, said.side)
+        self.case.assigned = pack(points)
 
     def _indices(self, names: Iterable[str]) -> list[int]:
         wrong = sorted(name for name in names if name not in self.table.indices)

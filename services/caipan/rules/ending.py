@@ -5,7 +5,8 @@ from __future__ import annotations
 from caipan.rules import docket
 from caipan.rules.act import Act
 from caipan.rules.clauses import Counting
-from caipan.rules.hands import judge_due
+from caipan.rules.edition import edition
+from caipan.rules.hands import drop_seal, judge_due
 from caipan.rules.history import PASS
 from caipan.rules.points import BLACK, SEATS, WHITE, Colour, other
 from caipan.rules.results import BY_GROUPS, loss_of, result_of
@@ -54,6 +55,8 @@ def _may_give_up_move(table: Table, act: Act, player: Colour, clause: str) -> bo
     if table.phase not in _PLAYING:
         act.find(table.cite("21.3"), pb.FINDING_KIND_AFTER_END, side=player)
         return False
+    if table.sealed_by == player:
+        drop_seal(table, act)
     if table.due:
         judge_due(table, act)
     if table.provisional and table.provisional[-1].player != player:
@@ -90,8 +93,8 @@ def game_resigned(table: Table, act: Act) -> None:
     if table.result is not None:
         act.find(table.cite("21.3"), pb.FINDING_KIND_AFTER_END, side=player)
         return
-    table.result = pb.Result(kind=loss_of(player), how=pb.RESULT_HOW_RESIGNATION, clause=table.cite("7.2"))
-    table.phase = pb.PHASE_ENDED
+    result = pb.Result(kind=loss_of(player), how=pb.RESULT_HOW_RESIGNATION, clause=table.cite("7.2"))
+    table.set_result(result, pb.PHASE_ENDED)
 
 
 def end_answered(table: Table, act: Act) -> None:
@@ -127,9 +130,12 @@ def dead_answered(table: Table, act: Act) -> None:
         act.find(table.cite("8"), pb.FINDING_KIND_NO_PROPOSAL, side=player)
     elif act.fact.accept:
         _agree(table, proposed)
+    elif act.fact.disputed and table.is_recount:
+        act.find(table.cite("21.3"), pb.FINDING_KIND_AFTER_END, side=player)
+        del table.dead[other(player)]
     elif act.fact.disputed:
         table.phase = pb.PHASE_PLAY
-        table.turn = other(player)
+        table.set_turn(other(player))
         table.passes = 0
         table.dead = {}
     else:
@@ -200,15 +206,18 @@ def _whole_units(table: Table, act: Act, player: Colour) -> frozenset[int]:
 def _agree(table: Table, dead: frozenset[int]) -> None:
     """Both agree on the dead stones: the board is counted and the result stands (CN2002 9)."""
     table.dead = {BLACK: dead, WHITE: dead}
+    table.counted_by = table.regulations
     count_board(table)
 
 
 def count_board(table: Table) -> None:
-    """The result of a game whose dead stones are agreed, from all that bears on it now."""
+    """The result of a game whose dead stones are agreed, from all that bears on it now; signatures under another one
+    are void."""
+    regulations = table.counted_by or table.regulations
     black_says, white_says = table.groups.get(BLACK), table.groups.get(WHITE)
     result = result_of(
-        table.edition,
-        table.regulations,
+        edition(regulations.edition),
+        regulations,
         table.board,
         dead=table.dead[BLACK],
         captured=table.captured,
@@ -216,4 +225,5 @@ def count_board(table: Table) -> None:
         assigned=table.assigned,
         groups=black_says if black_says == white_says else None,
     )
-    table.set_result(result, pb.PHASE_ENDED)
+    if result != table.result or table.phase != pb.PHASE_ENDED:
+        table.set_result(result, pb.PHASE_ENDED)

@@ -34,6 +34,12 @@ class GameTime:
         self._longest_step_ms = regulations.max_step_s * 1000
         self._skew_ms = regulations.clock_skew_ms
 
+    def adopt(self, regulations: Regulations) -> None:
+        """From here on these bounds hold."""
+        self.start(regulations)
+        if self.quiet_step_ms >= 0:
+            self.quiet_step_ms = self._longest_step_ms
+
     def set(self, now_ms: int) -> None:
         """Game time is ``now_ms``; from here on a long step is a jump."""
         self.now_ms = now_ms

@@ -11,6 +11,7 @@ from caipan.rules.docket import opened_by_finding
 from caipan.rules.points import Colour
 from caipan.rules.table import Table
 from caipan.v1 import outcome_pb2 as pb
+from caipan.v1.common_pb2 import COLOR_UNSPECIFIED
 from caipan.v1.facts_pb2 import HAND_OTHER, STORED_HAND, STORED_OPPONENT_BOWL, STORED_TABLE
 
 _ASTRAY = (STORED_TABLE, STORED_OPPONENT_BOWL, STORED_HAND)  # not in the lid of the own bowl (KBA2024 18.1)
@@ -84,6 +85,12 @@ def judge_press_before(table: Table, act: Act, player: Colour) -> None:
     table.unpressed = None
     number = table.history.length + len(table.provisional) + 1
     _judge_order(table, act, player, number, press_at_ms - act.at_ms, act.source != press_source)
+
+
+def drop_seal(table: Table, act: Act) -> None:
+    """The side whose move waits sealed makes another one: the seal is void, and play goes on (CN2002 14.2)."""
+    act.find(table.cite("14.2"), pb.FINDING_KIND_SEAL_MISMATCH, side=table.sealed_by)
+    table.sealed_by, table.seal = COLOR_UNSPECIFIED, b""
 
 
 def judge_due(table: Table, act: Act) -> None:

@@ -16,7 +16,16 @@ from caipan.v1.common_pb2 import COLOR_UNSPECIFIED
 
 PASS = 0xFFFF
 FILTER = (1 << 64) - 1
+_CAPTURED = struct.Struct(">II")  # stones of Black and of White captured so far
 _MOVE = struct.Struct(">HBB")  # point or PASS, colour of the stone or of the passing side, side to move next
+
+
+class Edit(NamedTuple):
+    """What a ruling set: the arrangement, see ``Board.cells``, the side to move, stones captured so far by colour."""
+
+    cells: bytes
+    turn: Colour
+    captured: tuple[int, int, int]
 
 
 class Stand(NamedTuple):
@@ -43,7 +52,7 @@ class History:
         self.setup_turn = turn
         self.moves = bytearray()
         self.captures: dict[int, tuple[int, ...]] = {}
-        self.edits: dict[int, bytes] = {}
+        self.edits: dict[int, Edit] = {}
         self.length = 0
         key = _setup_key(size, setup)
         self.keys = {key & FILTER}
@@ -58,27 +67,28 @@ class History:
         self.keys.add(key & FILTER)
         self.digest = sha256(self.digest + (key << 8 | turn).to_bytes(17, "big")).digest()
 
-    def edit(self, cells: bytes, turn: Colour) -> None:
-        """A ruling sets the arrangement, with ``turn`` to move; the number of moves stays."""
-        self.edits[self.length] = cells
-        key = _setup_key(self.size, cells)
+    def edit(self, edit: Edit) -> None:
+        """A ruling sets the arrangement and the side to move; the number of moves stays."""
+        self.edits[self.length] = edit
+        key = _setup_key(self.size, edit.cells)
         self.keys.add(key & FILTER)
-        self.digest = sha256(b"edit" + self.digest + (key << 8 | turn).to_bytes(17, "big")).digest()
+        _, black, white = edit.captured
+        standing = (key << 8 | edit.turn).to_bytes(17, "big")
+        self.digest = sha256(b"edit" + self.digest + standing + _CAPTURED.pack(black, white)).digest()
 
     def restore(
         self,
         moves: bytes,
         captures: dict[int, tuple[int, ...]],
+        edits: dict[int, Edit],
         digest: bytes | None = None,
-        edits: dict[int, bytes] | None = None,
     ) -> None:
         """Appends packed moves to an empty history. ``digest``: the running one after them, where it is known."""
         stones = stone_keys(self.size)
         key = _setup_key(self.size, self.setup)
-        edits = edits or {}
         if 0 in edits:
-            self.edit(edits[0], self.setup_turn)
-            key = _setup_key(self.size, edits[0])
+            self.edit(edits[0])
+            key = _setup_key(self.size, edits[0].cells)
         for number, (point, colour, turn) in enumerate(_MOVE.iter_unpack(moves), start=1):
             captured = captures.get(number, ())
             if point != PASS:
@@ -90,13 +100,13 @@ class History:
             else:
                 self.keys.add(key & FILTER)
             if number in edits:
-                key = _setup_key(self.size, edits[number])
+                key = _setup_key(self.size, edits[number].cells)
                 if digest is None:
-                    self.edit(edits[number], turn)
+                    self.edit(edits[number])
                 else:
                     self.keys.add(key & FILTER)
         if digest is not None:
-            self.moves, self.captures, self.digest, self.edits = bytearray(moves), captures, digest, edits
+            self.moves, self.captures, self.edits, self.digest = bytearray(moves), captures, edits, digest
             self.length = len(moves) // _MOVE.size
 
     def set_up(self, board: Board) -> History:
@@ -107,7 +117,7 @@ class History:
         """All earlier stands of the position on ``board``, oldest first; worth a call if ``keys`` has its key."""
         wanted = board.cells()
         cells = self._start()
-        found = [Stand(0, self.setup_turn)] if cells == wanted else []
+        found = [Stand(0, self.turn_after(0))] if cells == wanted else []
         for number in range(1, self.length + 1):
             turn = self._replay(cells, number)
             if cells == wanted:
@@ -130,10 +140,12 @@ class History:
 
     def captured(self) -> list[int]:
         """Stones taken so far, by colour: ``[0, black, white]``."""
-        taken = [0, 0, 0]
+        last = max(self.edits, default=0)
+        taken = list(self.edits[last].captured) if self.edits else [0, 0, 0]
         for number, stones in self.captures.items():
-            _, colour, _ = self._move(number)
-            taken[other(colour)] += len(stones)
+            if number > last or not self.edits:
+                _, colour, _ = self._move(number)
+                taken[other(colour)] += len(stones)
         return taken
 
     def moves_of(self, player: Colour, after: int, stones_only: bool = False) -> int:
@@ -143,19 +155,36 @@ class History:
 
     def turn_after(self, number: int) -> Colour:
         """Who was to move after move ``number``."""
+        if number in self.edits:
+            return self.edits[number].turn
         return self._move(number)[2] if number else self.setup_turn
+
+    def first_stone(self, index: int, after: int) -> int:
+        """The number of the first move behind ``after`` that set a stone on this point; 0 if none did."""
+        moves = range(after + 1, self.length + 1)
+        return next((number for number in moves if self._move(number)[0] == index), 0)
+
+    def stone_at(self, index: int) -> int:
+        """The number of the move that set the stone on this point; 0 where a ruling or the set-up did, or none lies."""
+        cells, number = self._start(), 0
+        for move in range(1, self.length + 1):
+            before = cells[index]
+            self._replay(cells, move)
+            if cells[index] != before:
+                number = move if self._move(move)[0] == index and move not in self.edits else 0
+        return number
 
     def until(self, length: int) -> History:
         """The history of the first ``length`` moves."""
         shorter = History(self.size, self.setup, self.setup_turn)
-        edits = {number: cells for number, cells in self.edits.items() if number <= length}
+        edits = {number: edit for number, edit in self.edits.items() if number <= length}
         captures = {number: taken for number, taken in self.captures.items() if number <= length}
-        shorter.restore(bytes(self.moves[: length * _MOVE.size]), captures, edits=edits)
+        shorter.restore(bytes(self.moves[: length * _MOVE.size]), captures, edits)
         return shorter
 
     def _start(self) -> bytearray:
         """Position 0."""
-        return bytearray(self.edits.get(0, self.setup))
+        return bytearray(self.edits[0].cells if 0 in self.edits else self.setup)
 
     def _replay(self, cells: bytearray, number: int) -> Colour:
         """Makes move ``number`` on ``cells``; returns the side to move next."""
@@ -165,7 +194,8 @@ class History:
             for stone in self.captures.get(number, ()):
                 cells[stone] = 0
         if number in self.edits:
-            cells[:] = self.edits[number]
+            cells[:] = self.edits[number].cells
+            return self.edits[number].turn
         return turn
 
     def _move(self, number: int) -> tuple[int, Colour, Colour]:

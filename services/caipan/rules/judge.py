@@ -32,9 +32,11 @@ from caipan.rules.corrections import (
     Overlay,
     apply_correction,
     diverges_at,
+    in_force,
     revisions,
     supersede,
     why_not,
+    without,
 )
 from caipan.rules.digest import first_head, next_head, state_digest
 from caipan.rules.gametime import APART, GameTime
@@ -89,6 +91,9 @@ _HANDLERS: dict[str, Callable[[Table, Act], Table | None]] = {
     "clock_expired": timing.clock_expired,
     "count_announced": reading_aloud.count_announced,
 }
+
+
+_RULING = EVENT_TYPES["ruling_decided"]
 
 
 class Judged(NamedTuple):
@@ -191,7 +196,7 @@ class Judge:
         ``clerical``: it comes from a correction, so that whoever reported the record does not matter.
         """
         kind, table = act.kind, self.table
-        act.seq = self.seq + 1
+        act.seq = act.seq or self.seq + 1
         works = table.clockwork if table is not None and kind not in APART else None
         if table is not None and works is not None:
             timing.advance(table, works, act, self.clock.now_ms)
@@ -221,6 +226,9 @@ class Judge:
                     timing.follow(table, table.clockwork, act)
             if act.before is not None:
                 tell_changes(table, act.before, act)
+            if kind == "regulations_adopted":
+                for clock in (self.clock, self.heard):
+                    clock.adopt(table.regulations)
             if kind != "clock_pressed" or act.findings or works is not None:  # an untimed press alone changes nothing
                 self.take_state(table)
         elif kind == "game_opened":
@@ -240,7 +248,7 @@ class Judge:
             act.refuse(pb.STATUS_QUARANTINED, str(error))
             return
         for clock in (self.clock, self.heard):
-            clock.start(self.table.opened.pins.regulations)
+            clock.start(self.table.regulations)
         self.take_state(self.table)
 
     def take_state(self, table: Table) -> None:
@@ -291,34 +299,55 @@ class Judge:
         """Judges the game again with this ruling in the place of the one that it names, or says why not (16.4)."""
         if self._is_again():
             return
-        reason = rulings.why_not_supersede(table, act)
-        if reason:
-            act.refuse(pb.STATUS_REFUSED, reason)
-            return
-        corrections = supersede(self.corrections, act.event)
-        first = corrections[-1].ref
         _, before = self._judge_again(self.corrections, act)
-        was = before.get(first)
-        if was is None or was.event_type != EVENT_TYPES["ruling_decided"] or was.status != pb.STATUS_FOLDED:
-            act.refuse(pb.STATUS_REFUSED, f"supersedes: no ruling {act.fact.supersedes!r} is in force in this game")
+        corrections = supersede(self.corrections, act.event)
+        place = corrections[-1].ref
+        was = before.get(place)
+        if was is None or not self._is_superseded(act, table, was):
+            if act.status == pb.STATUS_FOLDED:
+                reason = f"supersedes: no ruling {act.fact.supersedes!r} is in force in this game"
+                act.refuse(pb.STATUS_REFUSED, reason)
             return
         again, after = self._judge_again(corrections, act)
-        now = after[first]
-        seq = diverges_at(before, after, was.seq) if now.status == pb.STATUS_FOLDED else 0
+        now = after[place if was.event_type == _RULING else act.event_id]
+        if now.status != pb.STATUS_FOLDED:
+            act.refuse(now.status, now.reason)
+            return
+        if (why := rulings.why_not_decide(table, act, now)) is not None:
+            act.refuse(pb.STATUS_REFUSED, why)
+            return
+        first = before
+        if len(plain := without(self.corrections, place)) < len(self.corrections):
+            _, first = self._judge_again(plain, act)
+        seq = diverges_at(before, first, after, was.seq)
         if seq:
             act.refuse(
                 pb.STATUS_REFUSED,
                 f"what happened at {seq} no longer fits: set from_here and the position for the present",
             )
             act.tell(diverges_at=seq)
-        elif now.status != pb.STATUS_FOLDED:
-            act.refuse(now.status, now.reason)
-        else:
-            self._take_over(again, corrections, act, table)
-            self.clock.step(act)
-            if self.table is not None and self.table.clockwork is not None:
-                timing.advance(self.table, self.table.clockwork, act, self.clock.now_ms)
-            act.tell(effects=now.effects, revised=revisions(before, after, self.seq + 1))
+            return
+        self._take_over(again, corrections, act, table)
+        self.clock.step(act)
+        if self.table is not None and self.table.clockwork is not None:
+            timing.advance(self.table, self.table.clockwork, act, self.clock.now_ms)
+        act.tell(effects=now.effects, revised=revisions(before, after, self.seq + 1))
+
+    def _is_superseded(self, act: Act, table: Table, was: pb.Verdict) -> bool:
+        """Whether the ruling that ``act`` names may be superseded by it; ``was``: the verdict on its place. Says why
+        not where another ruling, or another person, may."""
+        named = act.fact.supersedes
+        standing = in_force(self.corrections, named)
+        if standing != named:
+            act.refuse(pb.STATUS_REFUSED, f"supersedes: {named!r} was superseded by {standing!r}: name that ruling")
+            act.tell(decided_by=standing)
+        elif (reason := rulings.why_not_supersede(table, act)) is not None:
+            act.refuse(pb.STATUS_REFUSED, reason)
+        elif was.event_type == _RULING:
+            return was.status == pb.STATUS_FOLDED
+        else:  # the service ruled by itself, or the players had agreed
+            return any(case.told.decided_by == named for case in table.closed)
+        return False
 
     def find_record(self, event_id: str, past: Sequence[Past]) -> Event | None:
         """The first event of this id among earlier ones."""
@@ -351,6 +380,10 @@ class Judge:
         if act.offset == overlay.until:
             raise ReachedError
         self.heard.step(act)
+        ruling = overlay.rulings.get(act.event_id)
+        if ruling is not None and act.kind == "ruling_decided":
+            act.event, act.fact, act.in_place = ruling, ruling.ruling_decided, True
+        act.by_hand = ruling is not None
         instead = overlay.replaced.get(act.event_id, act)
         if instead is act:
             self._step(act)
@@ -360,20 +393,29 @@ class Judge:
                 self._handle(act)
         elif isinstance(instead, CorrectedFact):
             self._judge_corrected(instead, act, act)
-        elif isinstance(instead, Event):
-            act.event, act.kind, act.fact = instead, "ruling_decided", instead.ruling_decided
-            self._step(act)
-            self._handle(act)
+        if ruling is not None and not act.in_place:
+            self._judge_by_hand(ruling, act, overlay)
         if overlay.until == LIVE:  # a record that waited while it was corrected: its one verdict tells all
             for correction_id, missed in overlay.inserted.get(act.event_id, ()):
                 extra = Act(act.event, correction_id, "", act.source, b"", act.offset)
                 self._judge_corrected(missed, act, extra)
                 act.join(extra)
 
+    def _judge_by_hand(self, ruling: Event, act: Act, overlay: Overlay) -> None:
+        """Judges a ruling that stands where the service had ruled by itself on an act, or the players had agreed."""
+        extra = Act(ruling, ruling.event_id, "ruling_decided", act.source, b"", act.offset)
+        extra.at_ms, extra.in_place = act.at_ms, True
+        self._handle(extra)
+        if self.table is not None:
+            self.take_state(rulings.decide_fixed(self.table, act))  # other cases of the act
+        overlay.verdicts[extra.event_id] = verdict_of(self.game_id, 0, self.table, extra)
+        act.join(extra)
+
     def _judge_missed(self, act: Act, overlay: Overlay) -> None:
         """Judges what happened right after a record, in a history that is judged again."""
         for correction_id, missed in overlay.inserted.get(act.event_id, ()) if overlay.until != LIVE else ():
             extra = Act(act.event, correction_id, "", act.source, b"", act.offset)
+            extra.seq = self.seq  # it belongs to the record: the names of later cases stay as they were
             self._judge_corrected(missed, act, extra)
             overlay.verdicts[correction_id] = verdict_of(self.game_id, 0, self.table, extra)
 

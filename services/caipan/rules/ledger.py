@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from caipan.rules.clauses import Clause
 from caipan.rules.edition import Edition
-from caipan.rules.points import SEATS, Colour
+from caipan.rules.points import SEATS, Colour, other
 from caipan.v1.outcome_pb2 import Penalty, PenaltyCount, Verdict
 from caipan.v1.regulations_pb2 import Regulations
 
@@ -35,10 +35,37 @@ class Ledger:
         """A penalty; cautions that make a warning bring one (KBA2024 17)."""
         penalty = Penalty(side=side, kind=kind, clause=clause.id, reason_clause=clause.reason, key=clause.key)
         penalty.move, penalty.ruling = move, ruling
+        self._add(penalty)
+
+    def change_sides(self) -> None:
+        """The persons have changed colours: what was imposed stays with the person (CN2002 17.1)."""
+        changed = []
+        for penalty in self.penalties:
+            moved = Penalty()
+            moved.CopyFrom(penalty)
+            moved.side = other(penalty.side)
+            changed.append(moved)
+        self.keep(changed)
+
+    def drop(self, ruling: str) -> None:
+        """What a ruling imposed is no more, nor are the warnings that it helped to make."""
+        left = [penalty for penalty in self.penalties if penalty.ruling != ruling and not penalty.converted]
+        self.keep(())
+        for penalty in left:
+            self._add(penalty)
+
+    def _add(self, penalty: Penalty) -> None:
         self.keep((*self.penalties, penalty))
         cautions = self._edition.ladder.cautions if self._regulations.caution_conversion else 0
-        if kind == Penalty.KIND_ADMONITION and cautions and self.number(side, kind) % cautions == 0:
-            self.impose(Penalty.KIND_WARNING, side, clause, move, ruling)
+        if (
+            penalty.kind == Penalty.KIND_ADMONITION
+            and cautions
+            and not self.number(penalty.side, penalty.kind) % cautions
+        ):
+            warning = Penalty(kind=Penalty.KIND_WARNING, converted=True)
+            for field in ("side", "clause", "reason_clause", "key", "move", "ruling"):
+                setattr(warning, field, getattr(penalty, field))
+            self._add(warning)
 
     def number(self, side: Colour, kind: Penalty.Kind.ValueType) -> int:
         """How many of a kind a side has."""

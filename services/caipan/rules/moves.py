@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from caipan.rules.act import Act
-from caipan.rules.hands import find_where_known, judge_due, judge_press_before
+from caipan.rules.hands import drop_seal, find_where_known, judge_due, judge_press_before
 from caipan.rules.history import FILTER
 from caipan.rules.points import BLACK, SEATS, Colour, other
 from caipan.rules.table import Provisional, Table
@@ -34,6 +34,8 @@ def stone_placed(table: Table, act: Act) -> None:
     if table.board.units[index] is not None and not _is_set_elsewhere(table, index, colour):
         _put_back(table, act, index, colour, player)
         return
+    if table.sealed_by == player:
+        drop_seal(table, act)
     if table.due:
         judge_due(table, act)
     if table.provisional and table.provisional[-1].player != player:
@@ -96,6 +98,7 @@ def _set_stone(
     if act.fact.manner == MANNER_SLID:
         find_where_known(table, act, pb.FINDING_KIND_SLID_STONE, history.length + 1, name)
     table.moved_at_ms = act.at_ms
+    table.stones[player] = act.event_id
     if player in table.early:
         judge_press_before(table, act, player)
     else:

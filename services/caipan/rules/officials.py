@@ -16,8 +16,8 @@ from caipan.v1.common_pb2 import (
 )
 
 ARBITERS = (ROLE_ARBITER, ROLE_DEPUTY, ROLE_CHIEF)
-# A deputy is an arbiter (rules 0.4), except where the regulations delegate a clause of the chief to DEPUTY.
-_RANK = {ROLE_ARBITER: 0, ROLE_DEPUTY: 0, ROLE_CHIEF: 1, ROLE_COMMITTEE: 2}
+# A deputy may do what an arbiter may (rules 0.4), and what the regulations delegate to DEPUTY.
+_RANK = {ROLE_ARBITER: 0, ROLE_DEPUTY: 1, ROLE_CHIEF: 2, ROLE_COMMITTEE: 3}
 
 
 def official_appointed(table: Table, act: Act) -> None:
@@ -58,8 +58,7 @@ def decides_as(table: Table, by: Actor, role: Role.ValueType, needed: Role.Value
         return f"role: {by.person!r} is not {_name(role)} in this game; appoint the person, or decide in a role held"
     if role == ROLE_COMMITTEE and needed != ROLE_COMMITTEE:
         return "role: the committee decides appeals, not games"
-    delegated = needed == ROLE_DEPUTY and role == ROLE_DEPUTY
-    if not delegated and _RANK[role] < (1 if needed == ROLE_DEPUTY else _RANK.get(needed, 2)):
+    if _RANK[role] < _RANK.get(needed, _RANK[ROLE_COMMITTEE]):
         return f"role: needs {_name(needed)}, not {_name(role)}"
     return None
 

@@ -9,6 +9,7 @@ from caipan.rules.points import BLACK, DEFAULT_SIZE, MAX_SIZE, MIN_SIZE, SEATS, 
 from caipan.rules.table import Table
 from caipan.v1 import outcome_pb2 as pb
 from caipan.v1.facts_pb2 import GameOpened
+from caipan.v1.regulations_pb2 import Regulations
 
 # What the fold reckons with; the gateway refuses more.
 _BOUNDS = {
@@ -36,9 +37,8 @@ def open_table(opened: GameOpened, act: Act) -> Table:
     regulations = opened.pins.regulations
     if regulations.edition not in edition_ids():
         raise CannotOpenError(f"game_opened.pins name the edition {regulations.edition!r}, which is not known here")
-    for field, (low, high) in _BOUNDS.items():
-        if not low <= getattr(regulations, field) <= high:
-            raise CannotOpenError(f"game_opened.pins.regulations.{field} is {getattr(regulations, field)}")
+    if (field := out_of_bounds(regulations)) is not None:
+        raise CannotOpenError(f"game_opened.pins.regulations.{field} is {getattr(regulations, field)}")
     text = edition(regulations.edition)
     cells = bytearray(size * size)
     wrong = []
@@ -57,6 +57,14 @@ def open_table(opened: GameOpened, act: Act) -> Table:
         act.find(table.cite("2.2"), pb.FINDING_KIND_INVALID_SETUP, points=wrong)
     act.tell(opened=opened)
     return table
+
+
+def out_of_bounds(regulations: Regulations) -> str | None:
+    """The field of regulations that no game can be judged by; None where there is none."""
+    for field, (low, high) in _BOUNDS.items():
+        if not low <= getattr(regulations, field) <= high:
+            return field
+    return None
 
 
 def _set_up(opened: GameOpened) -> list[tuple[str, int]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from caipan.rules.edition import Edition, edition, edition_ids
-from caipan.rules.opening import opening_stones
+from caipan.rules.opening import opening_stones, out_of_bounds
 from caipan.rules.points import DEFAULT_SIZE, indices
 from caipan.rules.regimes import time_problem
 from caipan.rules.results import handicap_return_qz
@@ -59,6 +59,8 @@ def adopt(in_force: Regulations, changes: Regulations) -> Regulations:
     if changes.edition and changes.edition not in edition_ids():
         known = ", ".join(edition_ids())
         raise RegulationsError("changes.edition", f"unknown edition {changes.edition!r}", f"use one of: {known}")
+    if (field := out_of_bounds(changes)) is not None:
+        raise RegulationsError(f"changes.{field}", f"{getattr(changes, field)}", "no game can be judged by it")
     old, said = edition(in_force.edition), Regulations()
     said.CopyFrom(in_force)
     clear: Any = said.ClearField  # its type lists the fields by name

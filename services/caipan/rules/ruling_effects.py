@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from google.protobuf.descriptor import FieldDescriptor
+
 from caipan.rules import effects as ed
 from caipan.rules.clauses import Option, value_of
 from caipan.rules.points import BLACK, SEATS, WHITE, Colour, other
@@ -36,7 +38,28 @@ def effects_of(table: Table, case: CaseMemory, option: Option, given: Sequence[r
     extra = [name for name in (effect.WhichOneof("effect") for effect in given) if name not in kinds]
     if extra:
         raise IncompleteError(f"effects: {', '.join(map(str, extra))} does not belong to this option; it does {kinds}")
+    for effect in given:
+        _check_given(effect, wanted)
     return wanted
+
+
+def _check_given(given: rl.Effect, made: Sequence[rl.Effect]) -> None:
+    """What a ruling enters is what the option does; only clocks run on while it is being entered."""
+    name = given.WhichOneof("effect") or ""
+    if name in ("set_clock", "clock"):
+        return
+    said = getattr(given, name)
+    for field, value in said.ListFields():
+        does = [getattr(getattr(effect, name), field.name) for effect in made if effect.WhichOneof("effect") == name]
+        if value not in does:
+            is_said, is_done = (_told(field, each) for each in (value, does[0]))
+            raise IncompleteError(f"effects: {name}.{field.name} is {is_said}; in this case it is {is_done}")
+
+
+def _told(field: FieldDescriptor, value: Any) -> str:
+    """A value as it is read: an enum by its name."""
+    known = field.enum_type.values_by_number if field.enum_type is not None else {}
+    return known[value].name if isinstance(value, int) and value in known else str(value)
 
 
 class _Filling:
@@ -72,7 +95,10 @@ class _Filling:
             return self.given("void_move", "ref, the event_id of the stone")
         return rl.Effect(void_move=rl.VoidMove(ref=self.case.stone))
 
-    def lose_turn(self, effect: ed.LoseTurn) -> rl.Effect:
+    def lose_turn(self, effect: ed.LoseTurn) -> rl.Effect | None:
+        """The turn of that move: once the opponent has moved it is past."""
+        if not effect.empty_move and self._has_gone_on():
+            return None
         lost = rl.LoseTurn(player=self.side(effect.whom), empty_move=effect.empty_move)
         return rl.Effect(**{"pass": lost})  # type: ignore[arg-type]  # a keyword of Python
 
@@ -131,9 +157,16 @@ class _Filling:
         black = self.case.told.side == BLACK
         return rl.SetPoints(remove=remove, add_black=[name] if black else [], add_white=[] if black else [name])
 
-    def set_turn(self, effect: ed.SetTurn) -> rl.Effect:
+    def _has_gone_on(self) -> bool:
+        """Whether the opponent has moved since: whose turn it is, is settled by play."""
+        told = self.case.told
+        return told.side in SEATS and self.table.history.moves_of(other(told.side), told.move) > 0
+
+    def set_turn(self, effect: ed.SetTurn) -> rl.Effect | None:
         if effect.whose == ed.Turn.GIVEN:
             return self.given("set_turn", "the colour that is to move")
+        if effect.whose in (ed.Turn.OFFENDER, ed.Turn.OPPONENT) and self._has_gone_on():
+            return None
         if effect.whose == ed.Turn.FIRST:
             return rl.Effect(set_turn=rl.SetTurn(color=self.table.history.setup_turn))
         party = ed.Party.OFFENDER if effect.whose == ed.Turn.OFFENDER else ed.Party.OPPONENT
@@ -146,16 +179,21 @@ class _Filling:
         opened = self.table.opened
         colours = opened.colours if opened.HasField("colours") else self.table.colours
         if "set_colours" in self.said or colours is None:
-            return self.given("set_colours", "the persons with black and with white")
-        return rl.Effect(set_colours=rl.SetColours(black=colours.black, white=colours.white))
+            said = self.given("set_colours", "the persons with black and with white").set_colours
+            return rl.Effect(set_colours=rl.SetColours(black=said.black, white=said.white, change_seats=True))
+        named = rl.SetColours(black=colours.black, white=colours.white, change_seats=True)
+        return rl.Effect(set_colours=named)
 
     def result(self, effect: ed.SetResult) -> rl.Effect:
         if effect.kind != ed.ResultBy.LOSS or effect.whom is None:
             return rl.Effect(result=rl.SetResult(kind=rl.ResultKind.Value(f"RESULT_KIND_{effect.kind}")))
         return rl.Effect(result=rl.SetResult(kind=loss_of(self.side(effect.whom))))
 
-    def assign_points(self, _: ed.AssignPoints) -> rl.Effect:
-        return self.given("assign_points", "the contested points and their side")
+    def assign_points(self, effect: ed.AssignPoints) -> rl.Effect:
+        """The points are drawn by whoever decides; whose they are, the case says."""
+        said = self.given("assign_points", "the contested points and their side").assign_points
+        side = self.side(effect.whom) if self.case.told.side in SEATS else said.side
+        return rl.Effect(assign_points=rl.AssignPoints(points=said.points, side=side))
 
     def permit(self, effect: ed.Permit) -> rl.Effect:
         said = self.said.get("permit")

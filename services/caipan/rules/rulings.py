@@ -9,25 +9,27 @@ from typing import Any, NamedTuple
 
 from caipan.rules import docket
 from caipan.rules.act import Act
-from caipan.rules.clauses import Clause, Offer
+from caipan.rules.clauses import Clause, Offer, Option, When
 from caipan.rules.enact import CannotApplyError, Enactment, run_clock
 from caipan.rules.ending import count_board
 from caipan.rules.ledger import Ledger
 from caipan.rules.officials import decides_as
-from caipan.rules.points import BLACK, SEATS, WHITE, Colour
+from caipan.rules.points import BLACK, SEATS, WHITE, Colour, other
 from caipan.rules.results import loss_of
 from caipan.rules.ruling_effects import IncompleteError, effects_of
 from caipan.rules.table import Table
-from caipan.rules.table_memory import copy_table
+from caipan.rules.table_memory import copy_table, unpack
 from caipan.v1 import outcome_pb2 as pb
 from caipan.v1.checkpoint_pb2 import CaseMemory
 from caipan.v1.common_pb2 import COLOR_UNSPECIFIED, ROLE_ARBITER, ROLE_CHIEF, ROLE_COMMITTEE
 from caipan.v1.regulations_pb2 import WHEN_TO_INTERVENE_OFFENDER_ON_TURN
 from caipan.v1.rulings_pb2 import RESULT_KIND_B_WIN, RESULT_KIND_W_WIN, AppealDecided, Effect, RulingDecided
 
+_SIDES = {BLACK: "Black", WHITE: "White"}
 _BY_RULING = (pb.RESULT_HOW_RULING, pb.RESULT_HOW_TIME, pb.RESULT_HOW_FORFEIT)
 # What a person has to look at before anything follows (R56).
 _UNCERTAIN = (pb.FINDING_KIND_UNDECIDABLE_ORDER, pb.FINDING_KIND_BOUNDARY)
+_OF_CHIEF = {"sanction", "assign_points"}  # whatever the option (rules 0.5)
 _EVENT_LEVEL = {"sanction", "dismiss"}  # what may reach a final game, in the standings only (CN2002 16.4, 23.1)
 
 
@@ -105,6 +107,10 @@ def decide(table: Table, act: Act) -> Decision:
     said: RulingDecided = act.fact
     case = _superseded_case(table, act) if said.supersedes else _find_case(table, act, said)
     is_seen = said.HasField("case_revision") and said.case_id and not said.supersedes
+    if is_seen and said.case_revision >= act.seq:
+        raise RefusedError(
+            f"case_revision: there is no outcome {said.case_revision} yet; name the last one you have seen"
+        )
     if is_seen and docket.is_stale(table, case, said.case_revision):
         raise RefusedError(
             f"case_revision: case {case.told.case_id}, or what it is about, has changed since; look at it again",
@@ -112,9 +118,10 @@ def decide(table: Table, act: Act) -> Decision:
         )
     key, offer = _offer(table, case, said)
     clause = table.edition.clause(key)
-    needed = table.edition.required_role(key, offer, table.regulations)
-    if (why := decides_as(table, act.event.by, said.role, needed)) is not None:
-        raise RefusedError(f"{why} ({clause.id}, {offer.name})")
+    if not act.in_place and (why := _why_not_role(table, act, clause, offer)) is not None:
+        raise RefusedError(why)
+    if case.told.side in SEATS and said.against in SEATS and said.against != case.told.side:
+        raise RefusedError(f"against: case {case.told.case_id} is about {_SIDES[case.told.side]}, leave it out")
     if case.told.side not in SEATS and said.against in SEATS:
         found = CaseMemory()
         found.CopyFrom(case)
@@ -123,6 +130,26 @@ def decide(table: Table, act: Act) -> Decision:
     if table.phase == pb.PHASE_FINAL and any(effect.WhichOneof("effect") not in _EVENT_LEVEL for effect in effects):
         raise RefusedError(f"the result is final and cannot be changed ({table.cite('16.4')})")
     return Decision(case, clause, offer, effects)
+
+
+def _why_not_role(table: Table, act: Act, clause: Clause, offer: Offer) -> str | None:
+    """Why the person may not take this option; None where nothing is wrong."""
+    needed = table.edition.required_role(clause.key, offer, table.regulations)
+    if offer.option.free and any(effect.WhichOneof("effect") in _OF_CHIEF for effect in act.fact.effects):
+        needed = ROLE_CHIEF
+    why = decides_as(table, act.event.by, act.fact.role, needed)
+    return f"{why} ({clause.id}, {offer.name})" if why is not None else None
+
+
+def why_not_decide(table: Table, act: Act, judged: pb.Verdict) -> str | None:
+    """Why the person may not decide what ``judged``, the verdict on the ruling in the place of another, says: the roles
+    are those held now, not those of that time."""
+    for told in judged.cases:
+        if told.option and told.decided_by == act.event_id:
+            clause = table.edition.clause(told.key)
+            offer = next(each for each in clause.options if each.name == told.option)
+            return _why_not_role(table, act, clause, offer)
+    return None
 
 
 def _reopened(table: Table, act: Act) -> Table:
@@ -139,11 +166,12 @@ def _reopened(table: Table, act: Act) -> Table:
     copy.closed.remove(case)
     copy.cases[case.told.case_id] = case
     case.told.status = pb.CASE_STATUS_OPEN
-    ledger, result = copy.ledger, copy.result
-    ledger.keep(penalty for penalty in ledger.penalties if penalty.ruling != named)
+    result = copy.result
+    copy.ledger.drop(named)
+    copy.assigned = {index: side for index, side in copy.assigned.items() if index not in unpack(case.assigned)}
     by_ruling = result is not None and result.how in _BY_RULING and result.clause == case.told.clause
     if by_ruling or (result is not None and result.how == pb.RESULT_HOW_WARNINGS and not _lost(copy)):
-        copy.result, copy.phase, copy.signed = None, pb.PHASE_PLAY, frozenset()
+        copy.result, copy.phase, copy.signed = None, copy.resumes, frozenset()
         if len(copy.dead) == len(SEATS) and copy.dead[BLACK] == copy.dead[WHITE]:
             count_board(copy)
     return copy
@@ -152,7 +180,7 @@ def _reopened(table: Table, act: Act) -> Table:
 def is_superseding(act: Act) -> bool:
     """Whether a ruling has the game judged again with it in the place of another; not once it is there."""
     said: RulingDecided = act.fact
-    return bool(said.supersedes) and not said.from_here and act.event_id == act.event.event_id
+    return bool(said.supersedes) and not said.from_here and not act.in_place
 
 
 def why_not_supersede(table: Table, act: Act) -> str | None:
@@ -245,7 +273,7 @@ def _offer(table: Table, case: CaseMemory, said: RulingDecided) -> tuple[str, Of
     if not keys:
         allowed = ", ".join(dict.fromkeys(clause.id for clause in clauses))
         raise RefusedError(f"clause: case {case.told.case_id} is about {allowed}, not {said.clause!r}")
-    offers = [(key, offer) for key in keys for offer in docket.listed(table, case, key, said.refs)]
+    offers = [(key, offer) for key in keys for offer in docket.listed(table, case, key, said.refs, not said.case_id)]
     for key, offer in offers:
         if offer.name == said.option:
             return key, offer
@@ -291,7 +319,8 @@ def _find_outside_moment(table: Table, decision: Decision, act: Act) -> None:
 def settle_by_agreement(table: Table, case: CaseMemory, clause: Clause, act: Act) -> Table:
     """What the players agreed to, where the clause asks for no more (CN2002 17.3); the same table if it cannot be."""
     rulings = _rulings(table, case, clause)
-    return _enact_offer(table, case, clause, rulings[0], act) if rulings else table
+    is_lapsed = When.ANSWERED in docket.holding(table, case, clause)  # the stone stands, unless an arbiter acts
+    return _enact_offer(table, case, clause, rulings[0], act) if rulings and not is_lapsed else table
 
 
 def _rulings(table: Table, case: CaseMemory, clause: Clause) -> list[Offer]:
@@ -313,9 +342,13 @@ def settle(table: Table, act: Act, before: tuple[Any, ...] | None) -> Table:
     ``before``: ``docket.standing`` before the act, None where no case was open.
     """
     docket.settle(table, act, before)
-    if table.is_auto:
-        for case in act.cases:
-            table = _decide_fixed(table, case, act)
+    return table if act.by_hand else decide_fixed(table, act)
+
+
+def decide_fixed(table: Table, act: Act) -> Table:
+    """Where the regulations say AUTO_FIXED, the cases that an act opened are decided as far as they need no person."""
+    for case in act.cases if table.is_auto else ():
+        table = _decide_fixed(table, case, act)
     return table
 
 
@@ -325,13 +358,24 @@ def _decide_fixed(table: Table, case: CaseMemory, act: Act) -> Table:
         return table
     clause = table.edition.clause(case.keys[0])
     rulings = _rulings(table, case, clause)
-    uncertain = any(finding.kind in _UNCERTAIN for finding in case.told.findings)
-    if not clause.auto_fixed or len(rulings) != 1 or uncertain:
+    if not clause.auto_fixed or len(rulings) != 1 or _needs_person(table, case, rulings[0].option):
         return table
     ruled = _enact_offer(table, case, clause, rulings[0], act)
     if ruled is not table:
         ruled.closed[-1].told.automatic = True
     return ruled
+
+
+def _needs_person(table: Table, case: CaseMemory, option: Option) -> bool:
+    """Whether a person has to find something first: what is claimed alone, what is uncertain, overtime that the clocks
+    of the record do not show, and a loss for coming late while the opponent has not come either (CN2002 22.3)."""
+    kinds = {finding.kind for finding in case.told.findings}
+    works, side = table.clockwork, case.told.side
+    if pb.FINDING_KIND_OVERTIME in kinds and works is not None and not (side in SEATS and works.is_over(side)):
+        return True
+    if pb.FINDING_KIND_LATE_ARRIVAL in kinds and side in SEATS and other(side) not in table.came and option.ends_game:
+        return True
+    return not kinds or not kinds.isdisjoint(_UNCERTAIN)
 
 
 def derive_loss(table: Table, before: Ledger, act: Act) -> None:

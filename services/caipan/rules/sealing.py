@@ -35,7 +35,9 @@ def seal_opened(table: Table, act: Act) -> None:
         act.find(clause, pb.FINDING_KIND_SEAL_OCCUPIED, side=player, points=[point], move=table.history.length + 1)
         key = table.edition.topics.get(f"{ROOT} 14.2 occupied")
         if key:
-            act.touch(docket.open_case(table, act, player, table.history.length + 1, [key]))
+            case = docket.open_case(table, act, player, table.history.length + 1, [key])
+            case.told.findings.extend(act.findings)
+            act.touch(case)
         return
     act.player, act.fact = player, StonePlaced(point=point, color=player)
     stone_placed(table, act)

@@ -11,6 +11,7 @@ from caipan.rules.history import PASS
 from caipan.rules.officials import may_mark
 from caipan.rules.points import BLACK, SEATS, Colour, other
 from caipan.rules.readings import is_admitted, lateness_cost
+from caipan.rules.results import loss_of
 from caipan.rules.table import Table
 from caipan.v1 import outcome_pb2 as pb
 from caipan.v1.checkpoint_pb2 import CaseMemory
@@ -41,7 +42,7 @@ def presence_changed(table: Table, act: Act) -> None:
         table.away |= {player}
         table.keep_persons()
         return
-    came_back, first = player in table.away, player not in table.came
+    first = player not in table.came
     if first:
         absence.arrived(table, act)
     table.away -= {player}
@@ -49,8 +50,20 @@ def presence_changed(table: Table, act: Act) -> None:
     table.keep_persons()
     if absence.is_counted(table):
         return
-    if first and table.began_ms and not came_back and table.phase <= pb.PHASE_PAUSED:
+    if first and table.began_ms and (table.phase <= pb.PHASE_PAUSED or _late_opponent(table, player) is not None):
         _judge_lateness(table, act)
+
+
+def _late_opponent(table: Table, player: Colour) -> CaseMemory | None:
+    """The case by which the other player has lost for being late: both may lose (CN2002 22.3)."""
+    result = table.result
+    if result is None or result.how != pb.RESULT_HOW_FORFEIT or table.phase == pb.PHASE_FINAL:
+        return None
+    for case in table.closed:
+        is_late = any(finding.kind == pb.FINDING_KIND_LATE_ARRIVAL for finding in case.told.findings)
+        if is_late and case.told.side == other(player) and result.kind == loss_of(other(player)):
+            return case
+    return None
 
 
 def _judge_lateness(table: Table, act: Act) -> None:
@@ -63,18 +76,9 @@ def _judge_lateness(table: Table, act: Act) -> None:
     act.find(clause.id, pb.FINDING_KIND_LATE_ARRIVAL, side=act.player, over_ms=late_ms)
     if limit_s is not None and late_ms == limit_s * 1000:
         act.find(clause.id, pb.FINDING_KIND_BOUNDARY, side=act.player)
-    both = table.edition.topics.get(f"{ROOT} 22.3")
-    late = [case for case in table.cases.values() if clause.key in case.keys and case.told.side != act.player]
-    earlier = late[0] if late else None
-    keys = _keys(table, act.player, clause, late_ms)
-    if both and earlier is not None and clause.key in keys and _is_alike(table, earlier, late_ms):
-        docket.extend(earlier, act, ())
-        del earlier.keys[:]
-        earlier.keys.append(both)
-        earlier.told.side = COLOR_UNSPECIFIED
-        case = earlier
-    else:
-        case = docket.open_case(table, act, act.player, 0, keys)
+    case = _case_of_both(table, act, clause, late_ms)
+    if case is None:
+        case = docket.open_case(table, act, act.player, 0, _keys(table, act.player, clause, late_ms))
     case.told.findings.extend(act.findings)
     if act.player == BLACK:
         case.black_ms, case.black_ran_ms = late_ms, _ran_ms(table, act.player)
@@ -82,6 +86,25 @@ def _judge_lateness(table: Table, act: Act) -> None:
         case.white_ms, case.white_ran_ms = late_ms, _ran_ms(table, act.player)
     docket.keep_decisive(table, case)
     act.touch(case)
+
+
+def _case_of_both(table: Table, act: Act, clause: Clause, late_ms: int) -> CaseMemory | None:
+    """The case of two late players, both beyond or both within the limit; None where it is the act's player alone."""
+    both = table.edition.topics.get(f"{ROOT} 22.3")
+    lost = _late_opponent(table, act.player)
+    open_ones = [case for case in table.cases.values() if clause.key in case.keys and case.told.side != act.player]
+    earlier = lost or next(iter(open_ones), None)
+    keys = _keys(table, act.player, clause, late_ms)
+    if not both or earlier is None or clause.key not in keys or not _is_alike(table, earlier, late_ms):
+        return None
+    if lost is not None:  # that ruling stands until another one says that both lose
+        case = docket.open_case(table, act, COLOR_UNSPECIFIED, 0, [both])
+        case.black_ms, case.white_ms = lost.black_ms, lost.white_ms
+        return case
+    docket.extend(earlier, act, ())
+    earlier.keys[:] = [both]
+    earlier.told.side = COLOR_UNSPECIFIED
+    return earlier
 
 
 def _keys(table: Table, side: Colour, clause: Clause, late_ms: int) -> list[str]:

@@ -32,12 +32,15 @@ def result_signed(table: Table, act: Act) -> None:
 
 
 def check_again(table: Table, act: Act) -> bool:
-    """A re-check before both players have signed clears the signatures and opens the count again, not the game.
+    """A player's re-check before both have signed clears the signatures and opens the count again, not the game.
 
     Returns whether it did; a later one is a claim like any other, and too late.
     """
     if table.phase == pb.PHASE_FINAL or table.signed.issuperset(SEATS):
         return False
+    if act.player not in SEATS:
+        act.find(table.cite("16.4"), pb.FINDING_KIND_NOT_ENTITLED)
+        return True
     result = table.result
     if result is None or result.how != pb.RESULT_HOW_COUNT:
         act.find(table.cite("16.4"), pb.FINDING_KIND_NOTHING_TO_SIGN, side=act.player)
@@ -46,4 +49,5 @@ def check_again(table: Table, act: Act) -> bool:
     table.result = None
     table.phase = pb.PHASE_DEAD_STONES
     table.dead = {}
+    table.is_recount = True
     return True

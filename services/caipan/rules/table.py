@@ -14,13 +14,13 @@ from caipan.rules.board import Board
 from caipan.rules.clockwork import Clockwork, clockwork_for
 from caipan.rules.digest import Official, persons_part
 from caipan.rules.edition import edition
-from caipan.rules.history import History
+from caipan.rules.history import Edit, History
 from caipan.rules.ledger import Ledger
 from caipan.rules.points import Colour, indices, names, other
 from caipan.v1.checkpoint_pb2 import CaseMemory
 from caipan.v1.common_pb2 import COLOR_UNSPECIFIED
 from caipan.v1.facts_pb2 import OBSERVED_CAPTURES, Colours, GameOpened
-from caipan.v1.outcome_pb2 import PHASE_PLAY, Penalty, Phase, Result
+from caipan.v1.outcome_pb2 import PHASE_ENDED, PHASE_PLAY, Penalty, Phase, Result
 from caipan.v1.regulations_pb2 import HANDICAP_PLACEMENT_FREE, RULING_MODE_AUTO_FIXED, Regulations
 
 
@@ -60,6 +60,7 @@ class Table:
         "clockwork",
         "closed",
         "colours",
+        "counted_by",
         "counting",
         "dead",
         "due",
@@ -71,6 +72,7 @@ class Table:
         "history",
         "indices",
         "is_auto",
+        "is_recount",
         "ledger",
         "left",
         "lifted",
@@ -87,11 +89,13 @@ class Table:
         "provisional",
         "regulations",
         "result",
+        "resumes",
         "seal",
         "sealed_by",
         "signed",
         "size",
         "skew_ms",
+        "stones",
         "superko_mode",
         "talks",
         "turn",
@@ -125,6 +129,12 @@ class Table:
         self.dead: dict[Colour, frozenset[int]] = {}
         self.groups: dict[Colour, tuple[int, int]] = {}
         self.result: Result | None = None
+        # Whether the count was opened again: then the dead stones are talked about, and no more played out.
+        self.is_recount = False
+        # Where the game goes on if the result is taken back.
+        self.resumes: Phase.ValueType = PHASE_PLAY
+        # By which regulations the dead stones were agreed: the count stays one by these.
+        self.counted_by: Regulations | None = None
         # Points that a ruling gave to a side (CN2002 12.4), and who has signed the result: 1, 2, 3 = the arbiter.
         self.assigned: dict[int, Colour] = {}
         self.signed: frozenset[int] = frozenset()
@@ -164,6 +174,8 @@ class Table:
         self.moved_at_ms = 0
         self.unpressed: Hand | None = None
         self.early: dict[Colour, Hand] = {}
+        # The last stone each side has set: its event_id.
+        self.stones: dict[Colour, str] = {}
 
     def _receive_persons(self, opened: GameOpened) -> None:
         """Officials and players as they are known at the opening; nobody has come."""
@@ -193,6 +205,14 @@ class Table:
         self.colours = colours
         self.keep_persons()
 
+    def change_seats(self) -> None:
+        """The two persons change colours; what stands against each, and the time used, goes with the person (17.1)."""
+        self.ledger.change_sides()
+        if self.clockwork is not None:
+            self.clockwork.change_sides()
+        self.came, self.away = (frozenset(map(other, sides)) for sides in (self.came, self.away))
+        self.talks = {other(side): began_ms for side, began_ms in self.talks.items()}
+
     def keep_persons(self) -> None:
         """Who is there has changed: keeps their part of the digest."""
         self.persons = persons_part(self)
@@ -207,6 +227,7 @@ class Table:
             or self.missing
             or self.dead
             or self.handicap_left
+            or self.is_recount
             or self.result is not None
             or self.cases
             or self.closed
@@ -250,8 +271,23 @@ class Table:
         if act.before is None:
             act.before = self.board.cells()
 
+    def keep_edit(self) -> None:
+        """The board in force was set by a ruling: provisional stones are part of it, what they took is captured."""
+        _, black, white = self.captured
+        self.history.edit(Edit(self.board.cells(), self.turn, (0, black, white)))
+        self.provisional = ()
+
+    def set_turn(self, turn: Colour) -> None:
+        """Not the last move says whose turn it is, but a ruling or a dispute; provisional stones stay so."""
+        if self.turn != turn:
+            self.turn = turn
+            _, black, white = self.history.captured()
+            self.history.edit(Edit(self.history.cells(self.history.length), turn, (0, black, white)))
+
     def set_result(self, result: Result, phase: Phase.ValueType) -> None:
         """The game has this result; nobody has signed it."""
+        if self.phase < PHASE_ENDED:
+            self.resumes = self.phase
         self.result = result
         self.phase = phase
         self.signed = frozenset()

@@ -9,7 +9,7 @@ import struct
 from collections.abc import Iterable
 
 from caipan.rules.board import Board
-from caipan.rules.history import History
+from caipan.rules.history import Edit, History
 from caipan.rules.points import BLACK, DEFAULT_SIZE, SEATS, WHITE, other
 from caipan.rules.table import Hand, Provisional, Table
 from caipan.v1 import checkpoint_pb2 as pb
@@ -29,7 +29,7 @@ def save_table(table: Table) -> pb.TableCheckpoint:
         setup=history.setup,
         setup_turn=history.setup_turn,
         moves=bytes(history.moves),
-        captures=[pb.Captures(move=move, points=_pack(points)) for move, points in history.captures.items()],
+        captures=[pb.Captures(move=move, points=pack(points)) for move, points in history.captures.items()],
         history_digest=history.digest,
         turn=table.turn,
         phase=table.phase,
@@ -41,34 +41,34 @@ def save_table(table: Table) -> pb.TableCheckpoint:
                 point=stone.index,
                 colour=stone.colour,
                 player=stone.player,
-                captured=_pack(stone.captured),
+                captured=pack(stone.captured),
                 moving_is_takeback=stone.moving_is_takeback,
                 ref=stone.ref,
                 instead_of=stone.instead_of + 1,
-                instead_captured=_pack(stone.instead_captured),
+                instead_captured=pack(stone.instead_captured),
             )
             for stone in table.provisional
         ],
-        due=_pack(sorted(table.due)),
+        due=pack(sorted(table.due)),
         due_from=table.due_from,
-        left=_pack(sorted(table.left)),
-        lifted_black=_pack(sorted(point for point, side in table.lifted.items() if side == BLACK)),
-        lifted_white=_pack(sorted(point for point, side in table.lifted.items() if side != BLACK)),
-        missing=_pack(sorted(table.missing)),
+        left=pack(sorted(table.left)),
+        lifted_black=pack(sorted(point for point, side in table.lifted.items() if side == BLACK)),
+        lifted_white=pack(sorted(point for point, side in table.lifted.items() if side != BLACK)),
+        missing=pack(sorted(table.missing)),
         moved_at_ms=table.moved_at_ms,
         unpressed=_save_hand(table.unpressed) if table.unpressed is not None else None,
         early=[_save_hand(hand) for hand in table.early.values()],
-        dead=[pb.DeadMemory(side=side, points=_pack(sorted(points))) for side, points in table.dead.items()],
+        dead=[pb.DeadMemory(side=side, points=pack(sorted(points))) for side, points in table.dead.items()],
         groups=[pb.GroupsMemory(side=side, black=black, white=white) for side, (black, white) in table.groups.items()],
         result=table.result,
         colours=table.colours,
         officials=[Official(person=person, role=role) for person, role in sorted(table.officials)],
-        edits=[pb.EditMemory(move=move, cells=cells) for move, cells in history.edits.items()],
+        edits=[_save_edit(move, edit) for move, edit in history.edits.items()],
         cases=table.cases.values(),
         closed=table.closed,
         ledger=table.ledger.penalties,
-        assigned_black=_pack(sorted(point for point, side in table.assigned.items() if side == BLACK)),
-        assigned_white=_pack(sorted(point for point, side in table.assigned.items() if side != BLACK)),
+        assigned_black=pack(sorted(point for point, side in table.assigned.items() if side == BLACK)),
+        assigned_white=pack(sorted(point for point, side in table.assigned.items() if side != BLACK)),
         signed=bytes(sorted(table.signed)),
         adopted=table.regulations if table.regulations is not table.opened.pins.regulations else None,
         changed_seq=table.changed_seq,
@@ -81,6 +81,11 @@ def save_table(table: Table) -> pb.TableCheckpoint:
         sealed_by=table.sealed_by,
         seal=table.seal,
         clockwork=table.clockwork.save() if table.clockwork is not None else None,
+        resumes=table.resumes,
+        is_recount=table.is_recount,
+        counted_by=table.counted_by if table.counted_by is not table.regulations else None,
+        stone_black=table.stones.get(BLACK, ""),
+        stone_white=table.stones.get(WHITE, ""),
     )
 
 
@@ -88,36 +93,39 @@ def load_table(saved: pb.TableCheckpoint) -> Table:
     """The state as ``save_table`` wrote it; what it holds is not shared with ``saved``."""
     size = saved.opened.size or DEFAULT_SIZE
     history = History(size, saved.setup, saved.setup_turn)
-    captures = {capture.move: _unpack(capture.points) for capture in saved.captures}
-    edits = {edit.move: edit.cells for edit in saved.edits}
-    history.restore(saved.moves, captures, saved.history_digest, edits)
+    captures = {capture.move: unpack(capture.points) for capture in saved.captures}
+    edits = {
+        edit.move: Edit(edit.cells, edit.turn, (0, edit.captured_black, edit.captured_white)) for edit in saved.edits
+    }
+    history.restore(saved.moves, captures, edits, saved.history_digest)
     board = Board.from_cells(size, history.cells(history.length))
     table = Table(saved.opened, board, saved.turn, history)
     table.captured = history.captured()
     for stone in saved.provisional:
-        captured = _unpack(stone.captured)
+        captured = unpack(stone.captured)
         board.play(stone.point, stone.colour)
         table.captured[other(stone.colour)] += len(captured)
-        about = stone.ref, stone.instead_of - 1, _unpack(stone.instead_captured)
+        about = stone.ref, stone.instead_of - 1, unpack(stone.instead_captured)
         kept = Provisional(
             stone.point, stone.colour, stone.player, captured, board.key, stone.moving_is_takeback, *about
         )
         table.provisional = (*table.provisional, kept)
     table.phase, table.passes, table.proposer = saved.phase, saved.passes, saved.proposer
     table.handicap_left = saved.handicap_left
-    table.due, table.due_from = frozenset(_unpack(saved.due)), saved.due_from
-    table.left = frozenset(_unpack(saved.left))
-    table.lifted = dict.fromkeys(_unpack(saved.lifted_black), BLACK) | dict.fromkeys(_unpack(saved.lifted_white), WHITE)
-    table.missing, table.moved_at_ms = frozenset(_unpack(saved.missing)), saved.moved_at_ms
+    table.due, table.due_from = frozenset(unpack(saved.due)), saved.due_from
+    table.left = frozenset(unpack(saved.left))
+    table.lifted = dict.fromkeys(unpack(saved.lifted_black), BLACK) | dict.fromkeys(unpack(saved.lifted_white), WHITE)
+    table.missing, table.moved_at_ms = frozenset(unpack(saved.missing)), saved.moved_at_ms
     table.unpressed = _load_hand(saved.unpressed) if saved.HasField("unpressed") else None
     table.early = {hand.player: _load_hand(hand) for hand in saved.early}
-    table.dead = {memory.side: frozenset(_unpack(memory.points)) for memory in saved.dead}
+    table.dead = {memory.side: frozenset(unpack(memory.points)) for memory in saved.dead}
     table.groups = {memory.side: (memory.black, memory.white) for memory in saved.groups}
-    table.result = saved.result if saved.HasField("result") else None
+    table.is_recount = saved.is_recount
+    table.result, table.resumes = saved.result if saved.HasField("result") else None, saved.resumes
     table.cases = {case.told.case_id: case for case in map(_own, saved.cases)}
     table.closed = [_own(case) for case in saved.closed]
     table.ledger.keep(saved.ledger)
-    black, white = _unpack(saved.assigned_black), _unpack(saved.assigned_white)
+    black, white = unpack(saved.assigned_black), unpack(saved.assigned_white)
     table.assigned = dict.fromkeys(black, BLACK) | dict.fromkeys(white, WHITE)
     table.signed = frozenset(saved.signed)
     table.changed_seq = saved.changed_seq
@@ -127,8 +135,12 @@ def load_table(saved: pb.TableCheckpoint) -> Table:
     began = {BLACK: saved.talk_black_ms, WHITE: saved.talk_white_ms}
     table.talks = {side: ms for side, ms in began.items() if ms}
     table.sealed_by, table.seal = saved.sealed_by, saved.seal
+    last = {BLACK: saved.stone_black, WHITE: saved.stone_white}
+    table.stones = {side: event_id for side, event_id in last.items() if event_id}
     if saved.HasField("adopted"):
         table.adopt(saved.adopted)
+    if len(table.dead) == len(SEATS) and table.dead[BLACK] == table.dead[WHITE]:
+        table.counted_by = saved.counted_by if saved.HasField("counted_by") else table.regulations
     if table.clockwork is not None:
         table.clockwork.load(saved.clockwork)
     officials = frozenset((official.person, official.role) for official in saved.officials)
@@ -143,6 +155,11 @@ def _own(case: pb.CaseMemory) -> pb.CaseMemory:
     return own
 
 
+def _save_edit(move: int, edit: Edit) -> pb.EditMemory:
+    _, black, white = edit.captured
+    return pb.EditMemory(move=move, cells=edit.cells, turn=edit.turn, captured_black=black, captured_white=white)
+
+
 def _save_hand(hand: Hand) -> pb.HandMemory:
     player, at_ms, source = hand
     return pb.HandMemory(player=player, at_ms=at_ms, source=source)
@@ -152,10 +169,12 @@ def _load_hand(saved: pb.HandMemory) -> Hand:
     return saved.player, saved.at_ms, saved.source
 
 
-def _pack(points: Iterable[int]) -> bytes:
+def pack(points: Iterable[int]) -> bytes:
+    """Points as checkpoints keep them: indices, two bytes each."""
     indices = tuple(points)
     return struct.pack(f">{len(indices)}H", *indices)
 
 
-def _unpack(packed: bytes) -> tuple[int, ...]:
+def unpack(packed: bytes) -> tuple[int, ...]:
+    """The points that ``pack`` wrote."""
     return struct.unpack(f">{len(packed) // 2}H", packed)

@@ -49,7 +49,7 @@ def advance(table: Table, works: Clockwork, act: Act, now_ms: int) -> None:
     mark = SessionMarked.MARK_UNSPECIFIED
     if act.kind == "session_marked" and may_mark(table, act.event.by):
         mark = act.fact.mark
-    works.advance(now_ms, mark not in (_START, _RESUME))
+    works.advance(now_ms, not _is_free(table, works, mark, now_ms))
     if mark == _START and not table.began_ms and not table.history.length:
         for side in SEATS:
             works.set_used(side, 0)
@@ -66,6 +66,15 @@ def advance(table: Table, works: Clockwork, act: Act, now_ms: int) -> None:
         works.begin_session()
     if works.is_started and not works.is_playing:
         _start_or_stop(table, works, act)
+
+
+def _is_free(table: Table, works: Clockwork, mark: SessionMarked.Mark.ValueType, now_ms: int) -> bool:
+    """Whether a mark charges no clock for the step to it: START and RESUME do not, be it days after a pause that nobody
+    marked. Where play was going on already, the clock has run all the same."""
+    if mark not in (_START, _RESUME):
+        return False
+    goes_on = table.phase != pb.PHASE_PAUSED if mark == _RESUME else table.began_ms != 0
+    return not goes_on or now_ms - works.since_ms > table.regulations.max_step_s * 1000
 
 
 def follow(table: Table, works: Clockwork, act: Act) -> None:
@@ -275,7 +284,8 @@ def clock_reading(table: Table, act: Act) -> None:
     if works is None:
         return
     memory = works.memory
-    shown = ReadingMemory(black_ms=fact.black_ms, white_ms=fact.white_ms, watch_ms=fact.watch_ms)
+    black_ms, white_ms, watch_ms = (max(0, bounded(ms)) for ms in (fact.black_ms, fact.white_ms, fact.watch_ms))
+    shown = ReadingMemory(black_ms=black_ms, white_ms=white_ms, watch_ms=watch_ms)
     if table.phase == pb.PHASE_PAUSED:
         memory.record.CopyFrom(shown)
         memory.agreed = b""

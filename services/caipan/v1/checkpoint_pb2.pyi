@@ -294,6 +294,11 @@ class TableCheckpoint(_message.Message):
     SEALED_BY_FIELD_NUMBER: _builtins.int
     SEAL_FIELD_NUMBER: _builtins.int
     CLOCKWORK_FIELD_NUMBER: _builtins.int
+    COUNTED_BY_FIELD_NUMBER: _builtins.int
+    STONE_BLACK_FIELD_NUMBER: _builtins.int
+    STONE_WHITE_FIELD_NUMBER: _builtins.int
+    RESUMES_FIELD_NUMBER: _builtins.int
+    IS_RECOUNT_FIELD_NUMBER: _builtins.int
     setup: _builtins.bytes
     """Cells of the set-up, one byte a point, where it is not that of game.opened."""
     setup_turn: _common_pb2.Color.ValueType
@@ -331,6 +336,13 @@ class TableCheckpoint(_message.Message):
     sealed_by: _common_pb2.Color.ValueType
     """A sealed move: whose, and its digest."""
     seal: _builtins.bytes
+    stone_black: _builtins.str
+    """event_id of the last stone each side has set."""
+    stone_white: _builtins.str
+    resumes: _outcome_pb2.Phase.ValueType
+    """Where the game goes on if the result is taken back."""
+    is_recount: _builtins.bool
+    """Whether the count was opened again (CN2002 16.4)."""
     @_builtins.property
     def opened(self) -> _facts_pb2.GameOpened: ...
     @_builtins.property
@@ -369,6 +381,10 @@ class TableCheckpoint(_message.Message):
 
     @_builtins.property
     def clockwork(self) -> Global___ClockworkMemory: ...
+    @_builtins.property
+    def counted_by(self) -> _regulations_pb2.Regulations:
+        """The regulations by which the game was counted, where others have been adopted since."""
+
     def __init__(
         self,
         *,
@@ -416,10 +432,15 @@ class TableCheckpoint(_message.Message):
         sealed_by: _common_pb2.Color.ValueType = ...,
         seal: _builtins.bytes = ...,
         clockwork: Global___ClockworkMemory | None = ...,
+        counted_by: _regulations_pb2.Regulations | None = ...,
+        stone_black: _builtins.str = ...,
+        stone_white: _builtins.str = ...,
+        resumes: _outcome_pb2.Phase.ValueType = ...,
+        is_recount: _builtins.bool = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["adopted", b"adopted", "clockwork", b"clockwork", "colours", b"colours", "opened", b"opened", "result", b"result", "unpressed", b"unpressed"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["adopted", b"adopted", "clockwork", b"clockwork", "colours", b"colours", "counted_by", b"counted_by", "opened", b"opened", "result", b"result", "unpressed", b"unpressed"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["adopted", b"adopted", "assigned_black", b"assigned_black", "assigned_white", b"assigned_white", "away", b"away", "began_ms", b"began_ms", "came", b"came", "captures", b"captures", "cases", b"cases", "changed_seq", b"changed_seq", "clockwork", b"clockwork", "closed", b"closed", "colours", b"colours", "dead", b"dead", "due", b"due", "due_from", b"due_from", "early", b"early", "edits", b"edits", "groups", b"groups", "handicap_left", b"handicap_left", "history_digest", b"history_digest", "ledger", b"ledger", "left", b"left", "lifted_black", b"lifted_black", "lifted_white", b"lifted_white", "missing", b"missing", "moved_at_ms", b"moved_at_ms", "moves", b"moves", "must_point_out", b"must_point_out", "officials", b"officials", "opened", b"opened", "passes", b"passes", "phase", b"phase", "proposer", b"proposer", "provisional", b"provisional", "result", b"result", "seal", b"seal", "sealed_by", b"sealed_by", "setup", b"setup", "setup_turn", b"setup_turn", "signed", b"signed", "talk_black_ms", b"talk_black_ms", "talk_white_ms", b"talk_white_ms", "turn", b"turn", "unpressed", b"unpressed"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["adopted", b"adopted", "assigned_black", b"assigned_black", "assigned_white", b"assigned_white", "away", b"away", "began_ms", b"began_ms", "came", b"came", "captures", b"captures", "cases", b"cases", "changed_seq", b"changed_seq", "clockwork", b"clockwork", "closed", b"closed", "colours", b"colours", "counted_by", b"counted_by", "dead", b"dead", "due", b"due", "due_from", b"due_from", "early", b"early", "edits", b"edits", "groups", b"groups", "handicap_left", b"handicap_left", "history_digest", b"history_digest", "is_recount", b"is_recount", "ledger", b"ledger", "left", b"left", "lifted_black", b"lifted_black", "lifted_white", b"lifted_white", "missing", b"missing", "moved_at_ms", b"moved_at_ms", "moves", b"moves", "must_point_out", b"must_point_out", "officials", b"officials", "opened", b"opened", "passes", b"passes", "phase", b"phase", "proposer", b"proposer", "provisional", b"provisional", "result", b"result", "resumes", b"resumes", "seal", b"seal", "sealed_by", b"sealed_by", "setup", b"setup", "setup_turn", b"setup_turn", "signed", b"signed", "stone_black", b"stone_black", "stone_white", b"stone_white", "talk_black_ms", b"talk_black_ms", "talk_white_ms", b"talk_white_ms", "turn", b"turn", "unpressed", b"unpressed"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -582,17 +603,27 @@ class EditMemory(_message.Message):
 
     MOVE_FIELD_NUMBER: _builtins.int
     CELLS_FIELD_NUMBER: _builtins.int
+    TURN_FIELD_NUMBER: _builtins.int
+    CAPTURED_BLACK_FIELD_NUMBER: _builtins.int
+    CAPTURED_WHITE_FIELD_NUMBER: _builtins.int
     move: _builtins.int
     cells: _builtins.bytes
+    turn: _common_pb2.Color.ValueType
+    """Side to move, and stones captured until then."""
+    captured_black: _builtins.int
+    captured_white: _builtins.int
     def __init__(
         self,
         *,
         move: _builtins.int = ...,
         cells: _builtins.bytes = ...,
+        turn: _common_pb2.Color.ValueType = ...,
+        captured_black: _builtins.int = ...,
+        captured_white: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["cells", b"cells", "move", b"move"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["captured_black", b"captured_black", "captured_white", b"captured_white", "cells", b"cells", "move", b"move", "turn", b"turn"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -618,6 +649,9 @@ class CaseMemory(_message.Message):
     FOUND_FIELD_NUMBER: _builtins.int
     BLACK_RAN_MS_FIELD_NUMBER: _builtins.int
     WHITE_RAN_MS_FIELD_NUMBER: _builtins.int
+    ACT_FIELD_NUMBER: _builtins.int
+    ASSIGNED_FIELD_NUMBER: _builtins.int
+    USED_FIELD_NUMBER: _builtins.int
     move: _builtins.int
     """Number of the move it is about, 0 = none."""
     black_ms: _builtins.int
@@ -633,6 +667,12 @@ class CaseMemory(_message.Message):
     black_ran_ms: _builtins.int
     """How much a late player's own clock ran meanwhile, ms."""
     white_ran_ms: _builtins.int
+    act: _builtins.str
+    """event_id of the last stone that the side had set when it was opened."""
+    assigned: _builtins.bytes
+    """Points that its ruling gave to a side."""
+    used: _builtins.bool
+    """Whether the talk that it permitted has been held."""
     @_builtins.property
     def told(self) -> _outcome_pb2.Case:
         """As it is told, without the candidates."""
@@ -666,10 +706,13 @@ class CaseMemory(_message.Message):
         found: _rulings_pb2.SetPoints | None = ...,
         black_ran_ms: _builtins.int = ...,
         white_ran_ms: _builtins.int = ...,
+        act: _builtins.str = ...,
+        assigned: _builtins.bytes = ...,
+        used: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["found", b"found", "told", b"told"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["black_ms", b"black_ms", "black_ran_ms", b"black_ran_ms", "facts", b"facts", "found", b"found", "instead_captured", b"instead_captured", "instead_of", b"instead_of", "key", b"key", "keys", b"keys", "move", b"move", "point", b"point", "stone", b"stone", "told", b"told", "white_ms", b"white_ms", "white_ran_ms", b"white_ran_ms"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["act", b"act", "assigned", b"assigned", "black_ms", b"black_ms", "black_ran_ms", b"black_ran_ms", "facts", b"facts", "found", b"found", "instead_captured", b"instead_captured", "instead_of", b"instead_of", "key", b"key", "keys", b"keys", "move", b"move", "point", b"point", "stone", b"stone", "told", b"told", "used", b"used", "white_ms", b"white_ms", "white_ran_ms", b"white_ran_ms"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -198,9 +198,13 @@ class _FindingKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_FindingKi
     (CN2002 16.2, 22.5, 22.7), on which nothing but a dismissal is listed.
     """
     FINDING_KIND_OVERTIME: _FindingKind.ValueType  # 50
-    """CN2002 12.4, 12.5, 22.5, REG regime: the time limit is exceeded, by `over_ms`."""
+    """CN2002 12.4, 12.5, 22.5, REG regime: the time limit is exceeded, by `over_ms`; 0 = somebody says so, but the clocks of
+    the record do not show it.
+    """
     FINDING_KIND_FAULTY_CLOCK: _FindingKind.ValueType  # 51
     """CN2002 22.8: the times used, added up, differ by `over_ms` from what has passed by the arbiter's watch."""
+    FINDING_KIND_TOO_MANY_CASES: _FindingKind.ValueType  # 52
+    """REG order: so many cases are open that this opens none; it is on record. Decide some, then report it again."""
 
 class FindingKind(_FindingKind, metaclass=_FindingKindEnumTypeWrapper):
     """The closed list of what a fold can find."""
@@ -305,9 +309,13 @@ FINDING_KIND_OUTSIDE_MOMENT: FindingKind.ValueType  # 49
 (CN2002 16.2, 22.5, 22.7), on which nothing but a dismissal is listed.
 """
 FINDING_KIND_OVERTIME: FindingKind.ValueType  # 50
-"""CN2002 12.4, 12.5, 22.5, REG regime: the time limit is exceeded, by `over_ms`."""
+"""CN2002 12.4, 12.5, 22.5, REG regime: the time limit is exceeded, by `over_ms`; 0 = somebody says so, but the clocks of
+the record do not show it.
+"""
 FINDING_KIND_FAULTY_CLOCK: FindingKind.ValueType  # 51
 """CN2002 22.8: the times used, added up, differ by `over_ms` from what has passed by the arbiter's watch."""
+FINDING_KIND_TOO_MANY_CASES: FindingKind.ValueType  # 52
+"""REG order: so many cases are open that this opens none; it is on record. Decide some, then report it again."""
 Global___FindingKind: _TypeAlias = FindingKind  # noqa: Y015
 
 class _ResultHow:
@@ -652,6 +660,7 @@ class Penalty(_message.Message):
     MOVE_FIELD_NUMBER: _builtins.int
     RULING_FIELD_NUMBER: _builtins.int
     KEY_FIELD_NUMBER: _builtins.int
+    CONVERTED_FIELD_NUMBER: _builtins.int
     side: _common_pb2.Color.ValueType
     kind: Global___Penalty.Kind.ValueType
     clause: _builtins.str
@@ -663,6 +672,8 @@ class Penalty(_message.Message):
     """event_id of the ruling."""
     key: _builtins.str
     """The matter of the clause: its key in the edition."""
+    converted: _builtins.bool
+    """A warning that so many cautions made (KBA2024 17)."""
     def __init__(
         self,
         *,
@@ -673,10 +684,11 @@ class Penalty(_message.Message):
         move: _builtins.int = ...,
         ruling: _builtins.str = ...,
         key: _builtins.str = ...,
+        converted: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["clause", b"clause", "key", b"key", "kind", b"kind", "move", b"move", "reason_clause", b"reason_clause", "ruling", b"ruling", "side", b"side"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["clause", b"clause", "converted", b"converted", "key", b"key", "kind", b"kind", "move", b"move", "reason_clause", b"reason_clause", "ruling", b"ruling", "side", b"side"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -534,17 +534,21 @@ class SetColours(_message.Message):
 
     BLACK_FIELD_NUMBER: _builtins.int
     WHITE_FIELD_NUMBER: _builtins.int
+    CHANGE_SEATS_FIELD_NUMBER: _builtins.int
     black: _builtins.str
     white: _builtins.str
+    change_seats: _builtins.bool
+    """The two persons change seats: warnings and times used go with them (CN2002 17.1)."""
     def __init__(
         self,
         *,
         black: _builtins.str = ...,
         white: _builtins.str = ...,
+        change_seats: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["black", b"black", "white", b"white"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["black", b"black", "change_seats", b"change_seats", "white", b"white"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
