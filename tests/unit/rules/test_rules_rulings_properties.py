@@ -212,3 +212,24 @@ def test_a_replaced_record_leaves_the_history_with_the_right_one(
         play.replace(f"f{slip}", fact, player, source="tablet", by=ARBITER, at=1000 * len(steps))
         right = steps[slip]._replace(fact=fact, player=player, case=None)
         check_corrected(play, played((how, [*steps[:slip], right, *steps[slip + 1 :]])))
+
+
+@given(disputes(), seeds)
+def test_superseding_and_back_is_as_never(dispute: Dispute, seed: int) -> None:
+    random, play = Random(seed), played(dispute)
+    decided = [case for case in play.game.table.closed if case.told.option]
+    if not decided or play.phase == "FINAL":
+        return
+    decided_one = random.choice(decided)
+    case, offers = decided_one.told, play.game.table.edition.clause(decided_one.key).options
+    first = next((each for each in play.verdicts if each.event_id == case.decided_by and each.effects), None)
+    fact = rl.RulingDecided(role="ROLE_CHIEF", supersedes=case.decided_by, case_id=case.case_id)
+    fact.option = random.choice(offers).name
+    play.say(fact, source="tablet", by=CHIEF, id="other", at=1000 * len(dispute[1]))
+    if play.status == "FOLDED" and first is not None:
+        back = rl.RulingDecided(role="ROLE_CHIEF", supersedes="other", case_id=case.case_id, option=case.option)
+        back.effects.extend(first.effects)
+        play.say(back, source="tablet", by=CHIEF, id="back", at=1000 * len(dispute[1]))
+        assert (play.status, play.reason) == ("FOLDED", "")
+        idle = played(dispute).say(facts.LotDrawn(), id="idle", source="nobody", at=1000 * len(dispute[1]))
+        assert play.digest == idle.digest
