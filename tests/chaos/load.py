@@ -14,6 +14,7 @@ import grpc
 
 from caipan.serving.errors import detail_of
 from caipan.serving.tokens import generate_keys, load_private_key, make_token
+from caipan.v1.case_service_pb2_grpc import CaseServiceStub
 from caipan.v1.errors_pb2 import ERROR_CODE_CATCHING_UP, ERROR_CODE_SHUTTING_DOWN, ErrorDetail
 from caipan.v1.event_pb2 import Event
 from caipan.v1.game_service_pb2 import WatchGameRequest
@@ -88,6 +89,7 @@ class Client:
         self._reading = grpc.aio.insecure_channel(reading, options=_OPTIONS) if reading else self.channel
         self.intake = IntakeServiceStub(self.channel)
         self.games = GameServiceStub(self._reading)
+        self.cases = CaseServiceStub(self._reading)
         self.operations = OperationServiceStub(self._reading)
 
     async def __aenter__(self) -> Self:
