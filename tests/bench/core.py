@@ -18,6 +18,8 @@ from caipan.rules.points import BLACK, WHITE
 
 ROUNDS = 9
 
+Logs = list[tuple[str, list[bytes]]]  # games and their events
+
 
 class Best(NamedTuple):
     """The shortest of several runs, seconds."""
@@ -26,6 +28,7 @@ class Best(NamedTuple):
     board: float
     fold: float
     many: float
+    clocked: float
 
 
 def figures() -> list[Figure]:
@@ -36,7 +39,9 @@ def figures() -> list[Figure]:
     events = sum(len(log) for _, log in logs)
     many = [(f"{name}-{copy}", events_of(record, f"{name}-{copy}")) for record, name, copy in _copies(games, 500)]
     many_events = sum(len(log) for _, log in many)
-    best = _best(games, logs, many)
+    clocked = [(record.name, events_of(record, in_byoyomi=True)) for record in games]
+    clocked_events = sum(len(log) for _, log in clocked)
+    best = _best(games, logs, many, clocked)
     mill = moves / best.mill
 
     def against_mill(name: str, count: int, seconds: float, goal: float) -> Figure:
@@ -47,19 +52,21 @@ def figures() -> list[Figure]:
         against_mill("board with repetition, moves", moves, best.board, 6),
         against_mill("fold, stone and press, events", events, best.fold, 0.8),
         against_mill("fold, 500 games in turn, events", many_events, best.many, 0.65),
+        against_mill("fold, in byoyomi, after a ruling, events", clocked_events, best.clocked, 0.8),
         *_one_game(next(log for log in logs if len(log[1]) > 600)),
     ]
 
 
-def _best(games: list[Record], logs: list[tuple[str, list[bytes]]], many: list[tuple[str, list[bytes]]]) -> Best:
+def _best(games: list[Record], logs: Logs, many: Logs, clocked: Logs) -> Best:
     """Runs yardstick and ours in turn, so that both see the same machine."""
-    mill, board, fold = [], [], []
+    mill, board, fold, timed = [], [], [], []
     for _ in range(ROUNDS):
         mill.append(_time(lambda: _mill(games)))
         board.append(_time(lambda: _board(games)))
         fold.append(_time(lambda: _fold(logs)))
+        timed.append(_time(lambda: _fold(clocked)))
     in_turn = min(_time(lambda: _fold_in_turn(many)) for _ in range(2))
-    return Best(min(mill), min(board), min(fold), in_turn)
+    return Best(min(mill), min(board), min(fold), in_turn, min(timed))
 
 
 def _time(work: Callable[[], object]) -> float:
@@ -92,7 +99,7 @@ def _board(games: list[Record]) -> None:
             seen.add(board.key)
 
 
-def _fold(logs: list[tuple[str, list[bytes]]]) -> None:
+def _fold(logs: Logs) -> None:
     for name, log in logs:
         game = Game(name)
         for offset, value in enumerate(log):
@@ -101,7 +108,7 @@ def _fold(logs: list[tuple[str, list[bytes]]]) -> None:
             game.apply(event, value, offset)
 
 
-def _fold_in_turn(logs: list[tuple[str, list[bytes]]]) -> None:
+def _fold_in_turn(logs: Logs) -> None:
     """One event of each game, then the next of each: nothing stays warm."""
     games = [Game(name) for name, _ in logs]
     for offset in range(max(len(log) for _, log in logs)):

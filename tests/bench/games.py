@@ -8,12 +8,17 @@ from functools import cached_property
 from pathlib import Path
 
 from caipan.rules.pins import pin
-from caipan.v1.common_pb2 import COLOR_BLACK, COLOR_WHITE, ROLE_RECORDER
+from caipan.rules.points import names
+from caipan.v1.common_pb2 import COLOR_BLACK, COLOR_WHITE, ROLE_ARBITER, ROLE_RECORDER
 from caipan.v1.event_pb2 import Event
 from caipan.v1.facts_pb2 import HAND_SAME, OBSERVED_PRESSES
+from caipan.v1.regulations_pb2 import REGIME_BYOYOMI
 
 GAMES = Path(__file__).parents[1] / "data" / "games.jsonl"
 START_MS = 1_760_000_000_000
+
+
+_RULED_AT = 10  # moves
 
 
 @dataclass(frozen=True)
@@ -43,8 +48,11 @@ def records() -> list[Record]:
     return found
 
 
-def events_of(record: Record, game_id: str = "") -> list[bytes]:
-    """The game as stored events: the opening, then a stone and a press for each move, from a board and a clock."""
+def events_of(record: Record, game_id: str = "", *, in_byoyomi: bool = False) -> list[bytes]:
+    """The game as stored events: the opening, then a stone and a press for each move, from a board and a clock.
+
+    ``in_byoyomi``: with clocks, and a double move that is ruled after a few moves: the warning stands all the game.
+    """
     game_id = game_id or record.name
     counts: dict[str, int] = {}
     at_ms = START_MS
@@ -63,9 +71,13 @@ def events_of(record: Record, game_id: str = "") -> list[bytes]:
     opened.initial_white.extend(point for colour, point in record.set_up if colour == "W")
     opened.side_to_move = COLOR_BLACK if record.moves[0][0] == "B" else COLOR_WHITE
     opened.observed.append(OBSERVED_PRESSES)
+    if in_byoyomi:
+        regulations = opened.regulations
+        regulations.untimed, regulations.regime, regulations.basic_time_s = False, REGIME_BYOYOMI, 7200
+        opened.officials.add(person="arbiter", role=ROLE_ARBITER)
     opened.pins.CopyFrom(pin(opened))
     log = [first]
-    for colour, point in record.moves:
+    for number, (colour, point) in enumerate(record.moves):
         player = COLOR_BLACK if colour == "B" else COLOR_WHITE
         at_ms += 20_000
         log.append(event("board", player))
@@ -76,4 +88,22 @@ def events_of(record: Record, game_id: str = "") -> list[bytes]:
         at_ms += 700
         log.append(event("clock", player))
         log[-1].clock_pressed.hand = HAND_SAME
+        if in_byoyomi and number == _RULED_AT:
+            log.append(event("board", player))
+            log[-1].stone_placed.point, log[-1].stone_placed.color = _never_played(record), player
+            log.append(event("tablet"))
+            log[-1].by.person, log[-1].by.role = "arbiter", ROLE_ARBITER
+            ruling = log[-1].ruling_decided
+            ruling.clause, ruling.option, ruling.against, ruling.role = (
+                "CN2002 17.2",
+                "VOID_AND_WARN",
+                player,
+                ROLE_ARBITER,
+            )
     return [each.SerializeToString(deterministic=True) for each in log]
+
+
+def _never_played(record: Record) -> str:
+    """A point on which no stone ever lies."""
+    played = {point for _, point in record.set_up + record.moves}
+    return next(point for point in names(record.size) if point not in played)

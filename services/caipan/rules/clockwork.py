@@ -19,7 +19,7 @@ from caipan.rules.gametime import bounded
 from caipan.rules.points import BLACK, SEATS, WHITE, Colour, other
 from caipan.rules.readings import is_faulty
 from caipan.rules.regimes import time_system
-from caipan.rules.timesystems import NEVER, Byoyomi, TimeSystem
+from caipan.rules.timesystems import LONGEST_MS, NEVER, Byoyomi, TimeSystem
 from caipan.v1.checkpoint_pb2 import ClockworkMemory, ReadingMemory, TimeMemory
 from caipan.v1.common_pb2 import COLOR_UNSPECIFIED
 from caipan.v1.facts_pb2 import OBSERVED_ANNOUNCEMENTS, OBSERVED_CAPTURES, OBSERVED_PRESSES, GameOpened, Observed
@@ -125,10 +125,10 @@ class Clockwork:
 
     def advance(self, now_ms: int, is_charged: bool) -> None:
         """Game time is ``now_ms`` now; ``is_charged``: whose clock runs has used what has passed."""
-        from_ms, side = self.since_ms, self.running
+        ms, side = now_ms - self.since_ms, self.running
         self.since_ms = now_ms
-        if side and is_charged and now_ms > from_ms:
-            ms = bounded(now_ms - from_ms)
+        if side and is_charged and ms > 0:
+            ms = min(ms, LONGEST_MS)
             self._spend(side, ms)
             if self.mover and self.mover != side:
                 self._spend(self.mover, ms)

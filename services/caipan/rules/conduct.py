@@ -63,6 +63,7 @@ def _use_permission(table: Table, side: Colour) -> bool:
         is_about = case.key == key and case.told.side == side and case.told.option
         if is_about and not case.used and docket.option_of(table, case).permits:
             case.used = True
+            table.keep_closed(table.closed)
             return True
     return False
 

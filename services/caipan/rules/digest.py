@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterable
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from caipan.v1.checkpoint_pb2 import CaseMemory
+from caipan.v1.outcome_pb2 import Penalty
 
 if TYPE_CHECKING:
     from caipan.rules.table import Table
@@ -30,11 +32,12 @@ def state_digest(table: Table, clocks: bytes) -> bytes:
     if table.clockwork is not None:
         questions = _part(b"K", table.clockwork.digest_part(clocks)) + questions
     standing = b"%c%c%c%c" % (table.turn, table.phase, table.proposer, passes)
-    return sha256(b"\x02" + table.history.digest + standing + table.persons + questions).digest()
+    past = table.closed_part + table.ledger.part
+    return sha256(b"\x02" + table.history.digest + standing + table.persons + questions + past).digest()
 
 
 def persons_part(table: Table) -> bytes:
-    """Who is there, as the digest has it; it seldom changes, so the table keeps these bytes."""
+    """Who is there, as the digest has it. Like closed cases and penalties it seldom changes: these bytes are kept."""
     parts = [
         _part(b"F", role.to_bytes(4, "big", signed=True) + person.encode()) for person, role in sorted(table.officials)
     ]
@@ -77,17 +80,24 @@ def _questions(table: Table) -> bytes:
     if table.sealed_by:
         parts.append(_part(b"Z", bytes((table.sealed_by,)) + table.seal))
     parts += [_part(b"Q", _case(case)) for case in table.cases.values()]
-    parts += [
-        _part(
-            b"q", struct.pack(">BI?", case.told.side, case.move, case.used) + f"{case.key} {case.told.option}".encode()
-        )
-        for case in table.closed
-    ]
-    parts += [
-        _part(b"W", struct.pack(">BBI", penalty.side, penalty.kind, penalty.move) + penalty.key.encode())
-        for penalty in table.ledger.penalties
-    ]
     return b"".join(parts)
+
+
+def closed_part(closed: Iterable[CaseMemory]) -> bytes:
+    """Closed cases as the digest has them."""
+    return b"".join(_part(b"q", _about(case) + f"{case.key} {case.told.option}".encode()) for case in closed)
+
+
+def _about(case: CaseMemory) -> bytes:
+    return struct.pack(">BI?", case.told.side, case.move, case.used)
+
+
+def penalties_part(penalties: Iterable[Penalty]) -> bytes:
+    """Penalties as the digest has them."""
+    return b"".join(
+        _part(b"W", struct.pack(">BBI", penalty.side, penalty.kind, penalty.move) + penalty.key.encode())
+        for penalty in penalties
+    )
 
 
 def _case(case: CaseMemory) -> bytes:

@@ -359,4 +359,4 @@ def close(table: Table, case: CaseMemory, status: pb.CaseStatus.ValueType, decid
     case.told.status = status
     case.told.decided_by = decided_by
     table.cases.pop(case.told.case_id, None)
-    table.closed.append(case)
+    table.keep_closed([*table.closed, case])

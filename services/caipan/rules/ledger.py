@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from caipan.rules.clauses import Clause
+from caipan.rules.digest import penalties_part
 from caipan.rules.edition import Edition
 from caipan.rules.points import SEATS, Colour, other
 from caipan.v1.outcome_pb2 import Penalty, PenaltyCount, Verdict
@@ -15,10 +16,10 @@ class Ledger:
     """The penalties of a game in the order in which they were imposed; each names side, clause, move and ruling.
 
     ``counts``: what stands against each side that has anything, Black first; ``told``: the same as verdicts tell it, in
-    bytes.
+    bytes. ``part``: the penalties as the digest has them.
     """
 
-    __slots__ = ("_edition", "_regulations", "counts", "penalties", "told")
+    __slots__ = ("_edition", "_regulations", "counts", "part", "penalties", "told")
 
     def __init__(self, edition: Edition, regulations: Regulations, penalties: Iterable[Penalty] = ()) -> None:
         self._edition = edition
@@ -28,6 +29,7 @@ class Ledger:
     def keep(self, penalties: Iterable[Penalty]) -> None:
         """The penalties are these."""
         self.penalties = tuple(penalties)
+        self.part = penalties_part(self.penalties)
         self.counts = tuple(self._count()) if self.penalties else ()
         self.told = Verdict(penalties=self.counts).SerializeToString(deterministic=True) if self.counts else b""
 

@@ -163,7 +163,7 @@ def _reopened(table: Table, act: Act) -> Table:
     case = next((case for case in copy.closed if case.told.decided_by == named), None)
     if case is None:
         raise RefusedError(f"supersedes: no ruling {named!r} is in force in this game")
-    copy.closed.remove(case)
+    copy.keep_closed([each for each in copy.closed if each is not case])
     copy.cases[case.told.case_id] = case
     case.told.status = pb.CASE_STATUS_OPEN
     result = copy.result

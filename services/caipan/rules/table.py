@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from caipan.rules.act import Act
 from caipan.rules.board import Board
 from caipan.rules.clockwork import Clockwork, clockwork_for
-from caipan.rules.digest import Official, persons_part
+from caipan.rules.digest import Official, closed_part, persons_part
 from caipan.rules.edition import edition
 from caipan.rules.history import Edit, History
 from caipan.rules.ledger import Ledger
@@ -59,6 +59,7 @@ class Table:
         "changed_seq",
         "clockwork",
         "closed",
+        "closed_part",
         "colours",
         "counted_by",
         "counting",
@@ -140,7 +141,7 @@ class Table:
         self.signed: frozenset[int] = frozenset()
         # Open cases by id, closed ones; seq of the outcome that last changed, while one was open, what they are about.
         self.cases: dict[str, CaseMemory] = {}
-        self.closed: list[CaseMemory] = []
+        self.keep_closed([])
         self.changed_seq = 0
         self._receive_persons(opened)
 
@@ -205,6 +206,11 @@ class Table:
         self.colours = colours
         self.keep_persons()
 
+    def keep_closed(self, closed: list[CaseMemory]) -> None:
+        """The closed cases are these; keeps their part of the digest."""
+        self.closed = closed
+        self.closed_part = closed_part(closed)
+
     def change_seats(self) -> None:
         """The two persons change colours; what stands against each, and the time used, goes with the person (17.1)."""
         self.ledger.change_sides()
@@ -230,8 +236,6 @@ class Table:
             or self.is_recount
             or self.result is not None
             or self.cases
-            or self.closed
-            or self.ledger.penalties
             or self.assigned
             or self.talks
             or self.seal

@@ -123,7 +123,7 @@ def load_table(saved: pb.TableCheckpoint) -> Table:
     table.is_recount = saved.is_recount
     table.result, table.resumes = saved.result if saved.HasField("result") else None, saved.resumes
     table.cases = {case.told.case_id: case for case in map(_own, saved.cases)}
-    table.closed = [_own(case) for case in saved.closed]
+    table.keep_closed([_own(case) for case in saved.closed])
     table.ledger.keep(saved.ledger)
     black, white = unpack(saved.assigned_black), unpack(saved.assigned_white)
     table.assigned = dict.fromkeys(black, BLACK) | dict.fromkeys(white, WHITE)
