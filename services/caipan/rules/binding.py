@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from caipan.rules.clauses import Clause, Clock, Ladder, Offer, Option, RulingKind, Window
+from caipan.rules.clauses import Clause, Clock, Offer, Option, RulingKind, Window
 from caipan.rules.forms import Place, one_of
+from caipan.rules.ladders import Ladder
 from caipan.rules.sheets import Sheet
 
 if TYPE_CHECKING:

@@ -9,9 +9,10 @@ from collections.abc import Sequence
 
 from caipan.rules import docket, signing, timing
 from caipan.rules.act import Act
-from caipan.rules.clauses import Clause, Consent, Moment, Raiser, RulingKind, When, names_of
+from caipan.rules.clauses import Clause, Consent, Moment, Raiser, RulingKind, When
+from caipan.rules.keys import names_of
 from caipan.rules.points import SEATS, Colour, other
-from caipan.rules.rulings import settle_by_agreement
+from caipan.rules.settling import settle_by_agreement
 from caipan.rules.table import Table
 from caipan.v1 import outcome_pb2 as pb
 from caipan.v1.checkpoint_pb2 import CaseMemory

@@ -1,4 +1,4 @@
-"""Clauses as an edition writes them: who may raise one until when, who decides, what the options are; windows, ladder,
+"""Clauses as an edition writes them: who may raise one until when, who decides, what the options are; windows and
 clocks. A field is a key of the file. References to clauses are keys (``CN2002 17.3 drop``) once an edition is loaded.
 """
 
@@ -7,16 +7,14 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from caipan.rules.effects import Dismiss, Effect, Permit, SetResult
 from caipan.rules.forms import DERIVED, FieldError
+from caipan.rules.keys import value_of
 from caipan.v1.common_pb2 import Role
 from caipan.v1.outcome_pb2 import ResultHow
 from caipan.v1.regulations_pb2 import Regulations
-
-if TYPE_CHECKING:
-    from google.protobuf.descriptor import EnumDescriptor
 
 
 class RulingKind(StrEnum):
@@ -143,13 +141,6 @@ class Level(StrEnum):
     GAME = "GAME"
     TOURNAMENT = "TOURNAMENT"
     APPEAL = "APPEAL"
-
-
-class Span(StrEnum):
-    """Over what warnings add up."""
-
-    GAME = "GAME"
-    EVENT = "EVENT"
 
 
 class Counting(StrEnum):
@@ -330,57 +321,6 @@ class Clause:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """What comes with the n-th warning: its cost at the count in quarter-zi and in points (one mu each); what is left
-    out is as the keys warning_qz and warning_points say. ``loses``: the game is lost."""
-
-    warnings: int
-    clause: str
-    costs_qz: int | None = None
-    costs_points: int | None = None
-    loses: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Ladder:
-    """How penalties add up: steps by the number of warnings over ``span``. ``cautions``: as many make a warning, where
-    the regulations say caution_conversion; 0 = they never do."""
-
-    steps: tuple[Step, ...]
-    span: Span = Span.GAME
-    cautions: int = 0
-
-    def __post_init__(self) -> None:
-        numbers = [step.warnings for step in self.steps]
-        if not numbers or numbers[0] < 1 or numbers != sorted(set(numbers)):
-            raise FieldError(
-                "steps", f"warnings are {numbers}", "number them from 1 or more, each above the one before"
-            )
-        if any(step.loses for step in self.steps[:-1]):
-            raise FieldError("steps", "a step follows the one that loses", "let the losing step be the last")
-
-    def step(self, warnings: int) -> Step | None:
-        """The step of the n-th warning: the last one that begins at or below it."""
-        return next((step for step in reversed(self.steps) if step.warnings <= warnings), None)
-
-    def losing(self) -> Step | None:
-        """The step that loses the game, if one does."""
-        return self.steps[-1] if self.steps[-1].loses else None
-
-    def costs_qz(self, warnings: int, regulations: Regulations) -> int:
-        """What so many warnings cost at the count, quarter-zi (CN2002 24.1)."""
-        steps = map(self.step, range(1, warnings + 1))
-        return sum(regulations.warning_qz if step.costs_qz is None else step.costs_qz for step in steps if step)
-
-    def costs_points(self, warnings: int, regulations: Regulations) -> int:
-        """What so many warnings give the opponent under territory counting, points (KBA2024 18.2)."""
-        steps = map(self.step, range(1, warnings + 1))
-        return sum(
-            regulations.warning_points if step.costs_points is None else step.costs_points for step in steps if step
-        )
-
-
-@dataclass(frozen=True, slots=True)
 class Clock:
     """A time system: the clause it stands in, and the clause on overtime."""
 
@@ -402,15 +342,3 @@ class Announcement:
         for name, seconds in (("early", self.early), ("last", self.last)):
             if list(seconds) != sorted(set(seconds)) or any(not 0 < each < self.unit_s for each in seconds):
                 raise FieldError(name, f"{list(seconds)}", f"name seconds between 0 and {self.unit_s}, in order")
-
-
-def names_of(enum: EnumDescriptor) -> dict[int, str]:
-    """The values of a proto enum as editions write them: without the prefix, and without the unspecified one."""
-    prefix = enum.values[0].name.removesuffix("UNSPECIFIED")
-    return {value.number: value.name.removeprefix(prefix) for value in enum.values if value.number}
-
-
-def value_of(regulations: Regulations, key: str) -> Any:
-    """The value of a key as editions write it; None for an enum that is not set."""
-    value, enum = getattr(regulations, key), Regulations.DESCRIPTOR.fields_by_name[key].enum_type
-    return value if enum is None else names_of(enum).get(value)

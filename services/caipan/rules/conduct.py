@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from caipan.rules import docket
 from caipan.rules.act import Act
-from caipan.rules.clauses import names_of
 from caipan.rules.edition import ROOT
 from caipan.rules.gametime import bounded
+from caipan.rules.keys import names_of
 from caipan.rules.points import BLACK, SEATS, WHITE, Colour
 from caipan.rules.table import Table
 from caipan.v1 import outcome_pb2 as pb

@@ -10,8 +10,9 @@ from itertools import count, product
 from typing import Any
 
 from caipan.rules.act import Act
-from caipan.rules.clauses import Anchor, Clause, Consent, Offer, Option, Raiser, When, names_of
+from caipan.rules.clauses import Anchor, Clause, Consent, Offer, Option, Raiser, When
 from caipan.rules.edition import Edition
+from caipan.rules.keys import names_of
 from caipan.rules.points import SEATS, Colour, other
 from caipan.rules.table import Table
 from caipan.v1 import outcome_pb2 as pb

@@ -20,14 +20,14 @@ from caipan.rules.clauses import (
     Clock,
     Counting,
     Decider,
-    Ladder,
     Offer,
     Option,
     Window,
-    value_of,
 )
 from caipan.rules.edition_checks import check_edition, check_sheet
 from caipan.rules.forms import Place, one_of, parse, read
+from caipan.rules.keys import value_of
+from caipan.rules.ladders import Ladder
 from caipan.rules.points import BLACK, WHITE, Colour
 from caipan.rules.sheets import Sheet, Side
 from caipan.v1.common_pb2 import Role

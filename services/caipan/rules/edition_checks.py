@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from caipan.rules.clauses import EXCLUSIVE, Clause, Offer, RulingKind, When, names_of
+from caipan.rules.clauses import EXCLUSIVE, Clause, Offer, RulingKind, When
 from caipan.rules.forms import Place, one_of
+from caipan.rules.keys import names_of
 from caipan.rules.sheets import Sheet
 from caipan.v1.facts_pb2 import ClaimRaised, ConductObserved
 from caipan.v1.outcome_pb2 import FindingKind

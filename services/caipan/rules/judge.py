@@ -2,29 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
 from google.protobuf.message import DecodeError
 
-from caipan.rules import (
-    adoption,
-    claims,
-    colours,
-    conduct,
-    docket,
-    ending,
-    hands,
-    moves,
-    officials,
-    reading_aloud,
-    rulings,
-    sealing,
-    sessions,
-    signing,
-    timing,
-)
+from caipan.rules import docket, officials, rulings, timing
 from caipan.rules.act import Act, Past
 from caipan.rules.corrections import (
     LIVE,
@@ -40,10 +24,12 @@ from caipan.rules.corrections import (
 )
 from caipan.rules.digest import first_head, next_head, state_digest
 from caipan.rules.gametime import APART, GameTime
+from caipan.rules.handlers import HANDLERS
 from caipan.rules.officials import why_not_seat
 from caipan.rules.opening import CannotOpenError, open_table
 from caipan.rules.points import SEATS
-from caipan.rules.rulings import appeal_decided, is_superseding, ruling_decided, settle
+from caipan.rules.rulings import is_superseding
+from caipan.rules.settling import decide_fixed, settle
 from caipan.rules.table import Table, tell_changes
 from caipan.rules.verdicts import (
     EVENT_TYPES,
@@ -58,40 +44,6 @@ from caipan.v1 import outcome_pb2 as pb
 from caipan.v1.common_pb2 import ROLE_PLAYER
 from caipan.v1.event_pb2 import Event
 from caipan.v1.facts_pb2 import CorrectedFact
-
-# A handler changes the table, or returns another one in its place.
-_HANDLERS: dict[str, Callable[[Table, Act], Table | None]] = {
-    "stone_placed": moves.stone_placed,
-    "stone_lifted": hands.stone_lifted,
-    "stones_captured": hands.stones_captured,
-    "clock_pressed": hands.clock_pressed,
-    "pass_declared": ending.pass_declared,
-    "game_resigned": ending.game_resigned,
-    "end_proposed": ending.end_proposed,
-    "end_answered": ending.end_answered,
-    "dead_proposed": ending.dead_proposed,
-    "dead_answered": ending.dead_answered,
-    "count_taken": ending.count_taken,
-    "lot_drawn": colours.lot_drawn,
-    "official_appointed": officials.official_appointed,
-    "ruling_decided": ruling_decided,
-    "appeal_decided": appeal_decided,
-    "claim_raised": claims.claim_raised,
-    "consent_given": claims.consent_given,
-    "conduct_observed": conduct.conduct_observed,
-    "board_discrepancy": conduct.board_discrepancy,
-    "session_marked": sessions.session_marked,
-    "presence_changed": sessions.presence_changed,
-    "point_shown": sessions.point_shown,
-    "move_sealed": sealing.move_sealed,
-    "seal_opened": sealing.seal_opened,
-    "result_signed": signing.result_signed,
-    "regulations_adopted": adoption.regulations_adopted,
-    "clock_reading": timing.clock_reading,
-    "clock_expired": timing.clock_expired,
-    "count_announced": reading_aloud.count_announced,
-}
-
 
 _RULING = EVENT_TYPES["ruling_decided"]
 
@@ -205,7 +157,7 @@ class Judge:
             if works is not None and self.table is not None:
                 self.take_state(self.table)  # time has passed
             return
-        handler = _HANDLERS.get(kind)
+        handler = HANDLERS.get(kind)
         if handler is not None and table is not None:
             if act.event.by.role == ROLE_PLAYER and not clerical:
                 reason = why_not_seat(table, act.event.by, act.player)
@@ -407,7 +359,7 @@ class Judge:
         extra.at_ms, extra.in_place = act.at_ms, True
         self._handle(extra)
         if self.table is not None:
-            self.take_state(rulings.decide_fixed(self.table, act))  # other cases of the act
+            self.take_state(decide_fixed(self.table, act))  # other cases of the act
         overlay.verdicts[extra.event_id] = verdict_of(self.game_id, 0, self.table, extra)
         act.join(extra)
 

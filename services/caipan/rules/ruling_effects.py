@@ -8,7 +8,8 @@ from typing import Any
 from google.protobuf.descriptor import FieldDescriptor
 
 from caipan.rules import effects as ed
-from caipan.rules.clauses import Option, value_of
+from caipan.rules.clauses import Option
+from caipan.rules.keys import value_of
 from caipan.rules.points import BLACK, SEATS, WHITE, Colour, other
 from caipan.rules.results import loss_of
 from caipan.rules.ruling_clocks import Setting, reading_of, running_of

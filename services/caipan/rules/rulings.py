@@ -5,16 +5,16 @@ A ruling that cannot be applied is REFUSED with what would be allowed; it change
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from caipan.rules import docket
 from caipan.rules.act import Act
-from caipan.rules.clauses import Clause, Offer, Option, When
+from caipan.rules.clauses import Clause, Offer
 from caipan.rules.enact import CannotApplyError, Enactment, run_clock
 from caipan.rules.ending import count_board
 from caipan.rules.ledger import Ledger
 from caipan.rules.officials import decides_as
-from caipan.rules.points import BLACK, SEATS, WHITE, Colour, other
+from caipan.rules.points import BLACK, SEATS, WHITE, Colour
 from caipan.rules.results import loss_of
 from caipan.rules.ruling_effects import IncompleteError, effects_of
 from caipan.rules.table import Table
@@ -27,8 +27,6 @@ from caipan.v1.rulings_pb2 import RESULT_KIND_B_WIN, RESULT_KIND_W_WIN, AppealDe
 
 _SIDES = {BLACK: "Black", WHITE: "White"}
 _BY_RULING = (pb.RESULT_HOW_RULING, pb.RESULT_HOW_TIME, pb.RESULT_HOW_FORFEIT)
-# What a person has to look at before anything follows (R56).
-_UNCERTAIN = (pb.FINDING_KIND_UNDECIDABLE_ORDER, pb.FINDING_KIND_BOUNDARY)
 _OF_CHIEF = {"sanction", "assign_points"}  # whatever the option (rules 0.5)
 _EVENT_LEVEL = {"sanction", "dismiss"}  # what may reach a final game, in the standings only (CN2002 16.4, 23.1)
 
@@ -314,68 +312,6 @@ def _find_outside_moment(table: Table, decision: Decision, act: Act) -> None:
     side = decision.case.told.side
     if table.regulations.when_to_intervene == WHEN_TO_INTERVENE_OFFENDER_ON_TURN and side not in (0, table.turn):
         act.find("REG when_to_intervene", pb.FINDING_KIND_OUTSIDE_MOMENT, side=side)
-
-
-def settle_by_agreement(table: Table, case: CaseMemory, clause: Clause, act: Act) -> Table:
-    """What the players agreed to, where the clause asks for no more (CN2002 17.3); the same table if it cannot be."""
-    rulings = _rulings(table, case, clause)
-    is_lapsed = When.ANSWERED in docket.holding(table, case, clause)  # the stone stands, unless an arbiter acts
-    return _enact_offer(table, case, clause, rulings[0], act) if rulings and not is_lapsed else table
-
-
-def _rulings(table: Table, case: CaseMemory, clause: Clause) -> list[Offer]:
-    """What a case lists that is no dismissal."""
-    return [offer for offer in docket.listed(table, case, clause.key) if not offer.option.dismisses]
-
-
-def _enact_offer(table: Table, case: CaseMemory, clause: Clause, offer: Offer, act: Act) -> Table:
-    """An option applied with what follows from the case alone; the same table where it needs a person after all."""
-    try:
-        return enact(table, Decision(case, clause, offer, effects_of(table, case, offer.option, ())), act)
-    except (CannotApplyError, IncompleteError):
-        return table
-
-
-def settle(table: Table, act: Act, before: tuple[Any, ...] | None) -> Table:
-    """Opens the cases of what was found, and where the regulations say AUTO_FIXED decides what needs no person.
-
-    ``before``: ``docket.standing`` before the act, None where no case was open.
-    """
-    docket.settle(table, act, before)
-    return table if act.by_hand else decide_fixed(table, act)
-
-
-def decide_fixed(table: Table, act: Act) -> Table:
-    """Where the regulations say AUTO_FIXED, the cases that an act opened are decided as far as they need no person."""
-    for case in act.cases if table.is_auto else ():
-        table = _decide_fixed(table, case, act)
-    return table
-
-
-def _decide_fixed(table: Table, case: CaseMemory, act: Act) -> Table:
-    """Applies the one ruling of a case that asks no person to find anything (R55); it can be superseded."""
-    if case.told.case_id not in table.cases or len(case.keys) != 1:
-        return table
-    clause = table.edition.clause(case.keys[0])
-    rulings = _rulings(table, case, clause)
-    if not clause.auto_fixed or len(rulings) != 1 or _needs_person(table, case, rulings[0].option):
-        return table
-    ruled = _enact_offer(table, case, clause, rulings[0], act)
-    if ruled is not table:
-        ruled.closed[-1].told.automatic = True
-    return ruled
-
-
-def _needs_person(table: Table, case: CaseMemory, option: Option) -> bool:
-    """Whether a person has to find something first: what is claimed alone, what is uncertain, overtime that the clocks
-    of the record do not show, and a loss for coming late while the opponent has not come either (CN2002 22.3)."""
-    kinds = {finding.kind for finding in case.told.findings}
-    works, side = table.clockwork, case.told.side
-    if pb.FINDING_KIND_OVERTIME in kinds and works is not None and not (side in SEATS and works.is_over(side)):
-        return True
-    if pb.FINDING_KIND_LATE_ARRIVAL in kinds and side in SEATS and other(side) not in table.came and option.ends_game:
-        return True
-    return not kinds or not kinds.isdisjoint(_UNCERTAIN)
 
 
 def derive_loss(table: Table, before: Ledger, act: Act) -> None:

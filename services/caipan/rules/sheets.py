@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from caipan.rules.clauses import Announcement, Clause, Clock, Counting, Ladder, Option, Window
+from caipan.rules.clauses import Announcement, Clause, Clock, Counting, Option, Window
+from caipan.rules.ladders import Ladder
 
 
 class Side(StrEnum):

@@ -6,14 +6,13 @@ The board is not stored: it is the set-up and the moves. Keys of positions are c
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from caipan.rules.board import Board
 from caipan.rules.history import Edit, History
-from caipan.rules.points import BLACK, DEFAULT_SIZE, SEATS, WHITE, other
+from caipan.rules.points import BLACK, DEFAULT_SIZE, SEATS, WHITE, Colour, other
 from caipan.rules.table import Hand, Provisional, Table
 from caipan.v1 import checkpoint_pb2 as pb
-from caipan.v1.facts_pb2 import Official
 
 
 def copy_table(table: Table) -> Table:
@@ -24,69 +23,70 @@ def copy_table(table: Table) -> Table:
 def save_table(table: Table) -> pb.TableCheckpoint:
     """The state in force as a checkpoint keeps it."""
     history = table.history
-    return pb.TableCheckpoint(
+    saved = pb.TableCheckpoint(
         opened=table.opened,
         setup=history.setup,
         setup_turn=history.setup_turn,
         moves=bytes(history.moves),
         captures=[pb.Captures(move=move, points=pack(points)) for move, points in history.captures.items()],
         history_digest=history.digest,
+        edits=[_save_edit(move, edit) for move, edit in history.edits.items()],
         turn=table.turn,
         phase=table.phase,
         passes=table.passes,
         proposer=table.proposer,
         handicap_left=table.handicap_left,
-        provisional=[
-            pb.ProvisionalStone(
-                point=stone.index,
-                colour=stone.colour,
-                player=stone.player,
-                captured=pack(stone.captured),
-                moving_is_takeback=stone.moving_is_takeback,
-                ref=stone.ref,
-                instead_of=stone.instead_of + 1,
-                instead_captured=pack(stone.instead_captured),
-            )
-            for stone in table.provisional
-        ],
-        due=pack(sorted(table.due)),
-        due_from=table.due_from,
-        left=pack(sorted(table.left)),
-        lifted_black=pack(sorted(point for point, side in table.lifted.items() if side == BLACK)),
-        lifted_white=pack(sorted(point for point, side in table.lifted.items() if side != BLACK)),
-        missing=pack(sorted(table.missing)),
-        moved_at_ms=table.moved_at_ms,
-        unpressed=_save_hand(table.unpressed) if table.unpressed is not None else None,
-        early=[_save_hand(hand) for hand in table.early.values()],
-        dead=[pb.DeadMemory(side=side, points=pack(sorted(points))) for side, points in table.dead.items()],
-        groups=[pb.GroupsMemory(side=side, black=black, white=white) for side, (black, white) in table.groups.items()],
-        result=table.result,
-        colours=table.colours,
-        officials=[Official(person=person, role=role) for person, role in sorted(table.officials)],
-        edits=[_save_edit(move, edit) for move, edit in history.edits.items()],
+        provisional=[_save_stone(stone) for stone in table.provisional],
         cases=table.cases.values(),
         closed=table.closed,
         ledger=table.ledger.penalties,
-        assigned_black=pack(sorted(point for point, side in table.assigned.items() if side == BLACK)),
-        assigned_white=pack(sorted(point for point, side in table.assigned.items() if side != BLACK)),
-        signed=bytes(sorted(table.signed)),
         adopted=table.regulations if table.regulations is not table.opened.pins.regulations else None,
         changed_seq=table.changed_seq,
-        began_ms=table.began_ms,
-        came=bytes(sorted(table.came)),
-        away=bytes(sorted(table.away)),
-        must_point_out=table.must_point_out,
-        talk_black_ms=table.talks.get(BLACK, 0),
-        talk_white_ms=table.talks.get(WHITE, 0),
-        sealed_by=table.sealed_by,
-        seal=table.seal,
         clockwork=table.clockwork.save() if table.clockwork is not None else None,
-        resumes=table.resumes,
-        is_recount=table.is_recount,
-        counted_by=table.counted_by if table.counted_by is not table.regulations else None,
-        stone_black=table.stones.get(BLACK, ""),
-        stone_white=table.stones.get(WHITE, ""),
     )
+    _save_hands(table, saved)
+    _save_end(table, saved)
+    _save_persons(table, saved)
+    return saved
+
+
+def _save_hands(table: Table, saved: pb.TableCheckpoint) -> None:
+    """The physical board against the board in force, and what hands did last."""
+    saved.due, saved.due_from = pack(sorted(table.due)), table.due_from
+    saved.left, saved.missing = pack(sorted(table.left)), pack(sorted(table.missing))
+    saved.lifted_black, saved.lifted_white = _of(table.lifted, BLACK), _of(table.lifted, WHITE)
+    saved.moved_at_ms = table.moved_at_ms
+    if table.unpressed is not None:
+        saved.unpressed.CopyFrom(_save_hand(table.unpressed))
+    saved.early.extend(map(_save_hand, table.early.values()))
+    saved.stone_black, saved.stone_white = table.stones.get(BLACK, ""), table.stones.get(WHITE, "")
+
+
+def _save_end(table: Table, saved: pb.TableCheckpoint) -> None:
+    """Dead stones, count and result."""
+    for side, points in table.dead.items():
+        saved.dead.add(side=side, points=pack(sorted(points)))
+    for side, (black, white) in table.groups.items():
+        saved.groups.add(side=side, black=black, white=white)
+    if table.result is not None:
+        saved.result.CopyFrom(table.result)
+    saved.signed = bytes(sorted(table.signed))
+    saved.assigned_black, saved.assigned_white = _of(table.assigned, BLACK), _of(table.assigned, WHITE)
+    saved.resumes, saved.is_recount = table.resumes, table.is_recount
+    if table.counted_by is not None and table.counted_by is not table.regulations:
+        saved.counted_by.CopyFrom(table.counted_by)
+
+
+def _save_persons(table: Table, saved: pb.TableCheckpoint) -> None:
+    """Who is there."""
+    if table.colours is not None:
+        saved.colours.CopyFrom(table.colours)
+    for person, role in sorted(table.officials):
+        saved.officials.add(person=person, role=role)
+    saved.began_ms, saved.must_point_out = table.began_ms, table.must_point_out
+    saved.came, saved.away = bytes(sorted(table.came)), bytes(sorted(table.away))
+    saved.talk_black_ms, saved.talk_white_ms = table.talks.get(BLACK, 0), table.talks.get(WHITE, 0)
+    saved.sealed_by, saved.seal = table.sealed_by, table.seal
 
 
 def load_table(saved: pb.TableCheckpoint) -> Table:
@@ -102,50 +102,87 @@ def load_table(saved: pb.TableCheckpoint) -> Table:
     table = Table(saved.opened, board, saved.turn, history)
     table.captured = history.captured()
     for stone in saved.provisional:
-        captured = unpack(stone.captured)
-        board.play(stone.point, stone.colour)
-        table.captured[other(stone.colour)] += len(captured)
-        about = stone.ref, stone.instead_of - 1, unpack(stone.instead_captured)
-        kept = Provisional(
-            stone.point, stone.colour, stone.player, captured, board.key, stone.moving_is_takeback, *about
-        )
-        table.provisional = (*table.provisional, kept)
+        table.provisional = (*table.provisional, _load_stone(stone, table))
     table.phase, table.passes, table.proposer = saved.phase, saved.passes, saved.proposer
     table.handicap_left = saved.handicap_left
-    table.due, table.due_from = frozenset(unpack(saved.due)), saved.due_from
-    table.left = frozenset(unpack(saved.left))
-    table.lifted = dict.fromkeys(unpack(saved.lifted_black), BLACK) | dict.fromkeys(unpack(saved.lifted_white), WHITE)
-    table.missing, table.moved_at_ms = frozenset(unpack(saved.missing)), saved.moved_at_ms
-    table.unpressed = _load_hand(saved.unpressed) if saved.HasField("unpressed") else None
-    table.early = {hand.player: _load_hand(hand) for hand in saved.early}
-    table.dead = {memory.side: frozenset(unpack(memory.points)) for memory in saved.dead}
-    table.groups = {memory.side: (memory.black, memory.white) for memory in saved.groups}
-    table.is_recount = saved.is_recount
-    table.result, table.resumes = saved.result if saved.HasField("result") else None, saved.resumes
     table.cases = {case.told.case_id: case for case in map(_own, saved.cases)}
     table.keep_closed([_own(case) for case in saved.closed])
     table.ledger.keep(saved.ledger)
-    black, white = unpack(saved.assigned_black), unpack(saved.assigned_white)
-    table.assigned = dict.fromkeys(black, BLACK) | dict.fromkeys(white, WHITE)
-    table.signed = frozenset(saved.signed)
     table.changed_seq = saved.changed_seq
+    if saved.HasField("adopted"):
+        table.adopt(saved.adopted)
+    if table.clockwork is not None:
+        table.clockwork.load(saved.clockwork)
+    _load_hands(table, saved)
+    _load_end(table, saved)
+    _load_persons(table, saved)
+    return table
+
+
+def _load_hands(table: Table, saved: pb.TableCheckpoint) -> None:
+    table.due, table.due_from = frozenset(unpack(saved.due)), saved.due_from
+    table.left, table.missing = frozenset(unpack(saved.left)), frozenset(unpack(saved.missing))
+    table.lifted = _by_side(unpack(saved.lifted_black), unpack(saved.lifted_white))
+    table.moved_at_ms = saved.moved_at_ms
+    table.unpressed = _load_hand(saved.unpressed) if saved.HasField("unpressed") else None
+    table.early = {hand.player: _load_hand(hand) for hand in saved.early}
+    last = {BLACK: saved.stone_black, WHITE: saved.stone_white}
+    table.stones = {side: event_id for side, event_id in last.items() if event_id}
+
+
+def _load_end(table: Table, saved: pb.TableCheckpoint) -> None:
+    table.dead = {memory.side: frozenset(unpack(memory.points)) for memory in saved.dead}
+    table.groups = {memory.side: (memory.black, memory.white) for memory in saved.groups}
+    table.result = saved.result if saved.HasField("result") else None
+    table.signed = frozenset(saved.signed)
+    table.assigned = _by_side(unpack(saved.assigned_black), unpack(saved.assigned_white))
+    table.resumes, table.is_recount = saved.resumes, saved.is_recount
+    if len(table.dead) == len(SEATS) and table.dead[BLACK] == table.dead[WHITE]:
+        table.counted_by = saved.counted_by if saved.HasField("counted_by") else table.regulations
+
+
+def _load_persons(table: Table, saved: pb.TableCheckpoint) -> None:
     table.began_ms, table.must_point_out = saved.began_ms, saved.must_point_out
     table.came = frozenset(side for side in SEATS if side in saved.came)
     table.away = frozenset(side for side in SEATS if side in saved.away)
     began = {BLACK: saved.talk_black_ms, WHITE: saved.talk_white_ms}
     table.talks = {side: ms for side, ms in began.items() if ms}
     table.sealed_by, table.seal = saved.sealed_by, saved.seal
-    last = {BLACK: saved.stone_black, WHITE: saved.stone_white}
-    table.stones = {side: event_id for side, event_id in last.items() if event_id}
-    if saved.HasField("adopted"):
-        table.adopt(saved.adopted)
-    if len(table.dead) == len(SEATS) and table.dead[BLACK] == table.dead[WHITE]:
-        table.counted_by = saved.counted_by if saved.HasField("counted_by") else table.regulations
-    if table.clockwork is not None:
-        table.clockwork.load(saved.clockwork)
     officials = frozenset((official.person, official.role) for official in saved.officials)
     table.name(officials, saved.colours if saved.HasField("colours") else None)
-    return table
+
+
+def _save_stone(stone: Provisional) -> pb.ProvisionalStone:
+    return pb.ProvisionalStone(
+        point=stone.index,
+        colour=stone.colour,
+        player=stone.player,
+        captured=pack(stone.captured),
+        moving_is_takeback=stone.moving_is_takeback,
+        ref=stone.ref,
+        instead_of=stone.instead_of + 1,
+        instead_captured=pack(stone.instead_captured),
+    )
+
+
+def _load_stone(saved: pb.ProvisionalStone, table: Table) -> Provisional:
+    """Sets the stone, with what it captures."""
+    captured = unpack(saved.captured)
+    table.board.play(saved.point, saved.colour)
+    table.captured[other(saved.colour)] += len(captured)
+    about = saved.ref, saved.instead_of - 1, unpack(saved.instead_captured)
+    return Provisional(
+        saved.point, saved.colour, saved.player, captured, table.board.key, saved.moving_is_takeback, *about
+    )
+
+
+def _of(sides: Mapping[int, Colour], side: Colour) -> bytes:
+    """The points of a side."""
+    return pack(sorted(point for point, each in sides.items() if each == side))
+
+
+def _by_side(black: Iterable[int], white: Iterable[int]) -> dict[int, Colour]:
+    return dict.fromkeys(black, BLACK) | dict.fromkeys(white, WHITE)
 
 
 def _own(case: pb.CaseMemory) -> pb.CaseMemory:
