@@ -124,5 +124,42 @@ def test_a_missed_fact_with_a_case_of_its_own_takes_no_name_of_a_later_one(claus
     assert (play.warnings, list(play.game.table.cases)) == ((0, 1), [])
     phone = facts.ConductObserved(against=1, kind=1)
     play.insert_after("e3", phone, source="hall", by=actor("ARBITER"))
-    assert (play.warnings, list(play.game.table.cases)) == ((0, 1), ["3"])
+    assert (play.warnings, list(play.game.table.cases)) == ((0, 1), ["6"])  # the outcome that tells it
     assert play.options == {"CN2002 23.7": ["WARN", "DISMISS"]}
+
+
+def test_cases_of_missed_facts_keep_their_names_and_rulings_when_another_is_retracted() -> None:
+    hall = {"source": "hall", "by": actor("ARBITER")}
+    play = refereed().moves("B Q16, W D4")
+    play.insert_after("e3", facts.ConductObserved(against=1, kind=1), id="i1", **hall)
+    play.insert_after("e3", facts.ConductObserved(against=2, kind=3), id="i2", **hall)
+    assert list(play.game.table.cases) == ["4", "5"]
+    assert play.rule("WARN", case="4").warnings == (1, 0)
+    play.retract("i1", **hall)
+    assert (play.warnings, list(play.game.table.cases)) == ((0, 0), ["5"])
+    assert play.game.table.cases["5"].told.side == 2
+
+
+def test_another_breach_of_the_same_stone_is_a_case_of_its_own_once_the_first_is_dismissed() -> None:
+    play = refereed(observed=["CAPTURES", "PRESSES"]).moves("B Q16, W D4")
+    play.say(facts.ClockPressed(hand=2), "W", source="clock").rule("DISMISS").captured("W", "Q16")
+    assert play.cases == ["OPEN CN2002 18.1"]
+
+
+def test_cn2002_17_2_all_stones_behind_the_move_are_void() -> None:
+    play = refereed().moves("B Q16, W D4, B Q3, B D17, B C14").rule("VOID_AND_WARN")
+    assert (play.warnings, play.stones()) == ((1, 0), {"Q16": "X", "D4": "O", "Q3": "X"})
+    assert [effect.WhichOneof("effect") for effect in play.verdict.effects] == ["void_move", "void_move", "warn"]
+
+
+def test_after_a_reconstruction_a_breach_at_the_same_number_is_another_act() -> None:
+    play = refereed().moves(DOUBLE).discrepancy("SCATTERED", cause="EXTERNAL").consent("B").consent("W")
+    play.rule("CONTINUE", effects=[rl.Effect(set_points=rl.SetPoints(as_after_move=2))])
+    play.moves("B C14, B C15")
+    assert play.cases == ["OPEN CN2002 17.2"]
+    assert play.rule("VOID_AND_WARN").at("C15") == "."
+
+
+def test_handicap_stones_go_on_after_a_white_one_that_black_sets_by_mistake() -> None:
+    play = refereed(9, handicap=3, handicap_placement=2).stone("B", "C3").stone("B", "G7", color="W")
+    assert play.stone("B", "C7").found == []

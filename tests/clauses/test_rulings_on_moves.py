@@ -9,6 +9,7 @@ from support.boards import filled
 from support.play import Play, refereed, timed
 
 from caipan.rules.checkpoint import load, save
+from caipan.v1 import facts_pb2 as facts
 from caipan.v1 import rulings_pb2 as rl
 
 DOUBLE = "B Q16, W D4, B Q3, B D17"
@@ -270,3 +271,41 @@ def test_cn2002_17_1_a_board_cleared_before_the_ruling_is_no_moved_stone_after_i
     play.lifted("B", "C3").lifted("B", "D4").lifted("W", "G7").rule("RESTART")
     assert play.stone("B", "E5").found == []
     assert play.stone("W", "E6").found == []
+
+
+def test_cn2002_17_1_a_case_about_a_person_goes_with_him_and_one_about_a_stone_stays() -> None:
+    play = timed("ABSOLUTE", "1:00:00", 19, players=["li", "wang"], colours=("li", "wang")).moves("B Q16, W D4, B Q3")
+    play.stone("B", "D17").conduct("B", "PHONE_SOUND").claim("W", "17.1").rule("SWAP_PLAYERS")
+    sides = {case.told.case_id: case.told.side for case in play.game.table.cases.values()}
+    assert sides == {"6": 1, "7": 2}
+
+
+def test_cn2002_17_1_the_record_of_a_pause_goes_with_the_persons() -> None:
+    play = timed("ABSOLUTE", "1:00:00", 19, players=["li", "wang"], colours=("li", "wang"))
+    play.stone("B", "Q16", at=60_000).stone("W", "D4", at=600_000).mark("PAUSE", at=660_000)
+    play.reading("2:00", "9:00").consent("B").consent("W").claim("W", "17.1").rule("SWAP_PLAYERS")
+    play.mark("RESUME", at=900_000).claim("W", "22.9").rule("FROM_RECORD")
+    assert [ms // 1000 for ms in play.used] == [540, 120]
+
+
+@pytest.mark.parametrize("regime", ["FISCHER", "BYOYOMI", "STAGE", "CANADIAN"])
+def test_cn2002_17_1_a_restart_finds_both_clocks_as_at_the_start_also_before_the_press(regime: str) -> None:
+    how = {"increment_s": 20} if regime == "FISCHER" else {"retained_minutes": 1} if regime == "BYOYOMI" else {}
+    stages = {"stage_moves": 3, "stage_s": 60} if regime in ("STAGE", "CANADIAN") else {}
+    play = timed(regime, "2:00", observed=["PRESSES"], colours=("li", "wang"), **how, **stages)
+    start = play.face("W")
+    play.stone("B", "C3").press("B").stone("W", "G7").claim("W", "17.1").rule("RESTART")
+    assert (play.status, play.face("W"), play.used) == ("FOLDED", start, (0, 0))
+
+
+def test_cn2002_17_1_a_restart_voids_a_seal() -> None:
+    play = timed("ABSOLUTE", "1:00:00", colours=("li", "wang")).moves("B C3, W G7")
+    play.say(facts.MoveSealed(digest=bytes(32)), "B").claim("W", "17.1").rule("RESTART")
+    assert (play.running, play.stone("B", "E5", at=play.now + 60_000).used[0]) == ("B", 60_000)
+
+
+def test_a_takeback_leaves_what_a_ruling_has_set() -> None:
+    play = refereed(9).moves("B C3, W G7, B C7, W E5").discrepancy("MOVED", ("C3", "C4"), cause="EXTERNAL")
+    play.rule("MOVED_STONE_VALID", role="CHIEF").lifted("W", "E5").stone("W", "E6")
+    assert play.stones() == {"C4": "X", "G7": "O", "C7": "X", "E6": "O"}
+    assert play.claim("B", "17.3").rule("RESTORE_AND_WARN").stones() == {"C4": "X", "G7": "O", "C7": "X", "E5": "O"}

@@ -11,7 +11,7 @@ from caipan.rules.checkpoint import load, save
 from caipan.v1 import facts_pb2 as facts
 from caipan.v1 import rulings_pb2 as rl
 from caipan.v1.common_pb2 import Actor
-from caipan.v1.regulations_pb2 import RULING_MODE_AUTO_FIXED, ClauseRole
+from caipan.v1.regulations_pb2 import RULING_MODE_AUTO_FIXED, ClauseRole, Regulations
 
 OFFICIALS = [("arbiter", "ARBITER"), ("chief", "CHIEF")]
 
@@ -214,3 +214,73 @@ def test_cn2002_12_4_4_points_given_by_a_ruling_go_with_it() -> None:
     assert play.end().result.margin_qz == 3
     instead(play, "DISMISS", ruling, from_here=True)
     assert play.result.margin_qz == play_on_wall(14, "DAME").end().result.margin_qz
+
+
+# What stood before, and what stood beside it
+
+
+def test_a_ruling_in_the_place_of_one_that_was_from_here_takes_back_what_that_one_took_back() -> None:
+    play = refereed().stone("B", "Q16").conduct("B", "OTHER").rule("WARN")
+    instead(play, "DISMISS", "e4", from_here=True)
+    instead(play, "WARN", "e5")
+    assert (play.status, play.warnings, len(play.game.table.closed)) == ("FOLDED", (1, 0), 1)
+
+
+def test_a_ruling_that_names_no_case_is_on_the_case_of_the_one_it_supersedes() -> None:
+    play = instead(warned(), "DISMISS", "e6", "CN2002 17.2")
+    assert (play.warnings, list(play.game.table.cases)) == ((0, 0), [])
+    own = refereed().rule("WARN", "CN2002 23.3", case="", against=1)
+    assert instead(own, "LOSS", "e2").result.kind == rl.RESULT_KIND_W_WIN
+
+
+@pytest.mark.parametrize("from_here", [False, True])
+def test_a_result_that_a_ruling_overruled_stands_again_without_it(from_here: bool) -> None:
+    play = refereed().stone("B", "Q16").conduct("W", "OTHER").resign("B").rule("LOSS")
+    assert play.result.kind == rl.RESULT_KIND_B_WIN
+    instead(play, "DISMISS", "e5", case_id="3", from_here=from_here)
+    assert (play.result.kind, play.result.clause, play.phase) == (rl.RESULT_KIND_W_WIN, "CN2002 7.2", "ENDED")
+
+
+def test_of_two_losses_the_second_stands_when_the_first_is_superseded_and_none_when_both_are() -> None:
+    play = refereed().conduct("B", "OTHER").conduct("W", "OTHER").rule("LOSS", case="2").rule("LOSS", case="3")
+    instead(play, "DISMISS", "e4", from_here=True)
+    assert play.result.kind == rl.RESULT_KIND_B_WIN
+    instead(play, "DISMISS", "e5", from_here=True)
+    assert (play.verdict.HasField("result"), play.phase) == (False, "PLAY")
+
+
+def forbidden_beside_captures(**how: object) -> Play:
+    """White's stone shows that Black's captures were left, and is forbidden itself: two rulings of the service."""
+    stones = {"black": ["C4", "E4", "D3", "B1", "A2"], "white": ["D4"]}
+    play = refereed(9, observed=["CAPTURES"], ruling_mode=RULING_MODE_AUTO_FIXED, **stones, **how)
+    return play.stone("B", "D5").stone("W", "A1")
+
+
+@pytest.mark.parametrize("from_here", [False, True])
+@pytest.mark.parametrize(("case_id", "left"), [("3", [(2, 3)]), ("3b", [(1, 1)])])
+def test_of_two_rulings_of_the_service_on_one_act_the_named_one_is_superseded(
+    case_id: str, left: list[tuple[int, int]], from_here: bool
+) -> None:
+    play = forbidden_beside_captures()
+    assert [(penalty.side, penalty.kind) for penalty in play.game.table.ledger.penalties] == [(1, 1), (2, 3)]
+    instead(play, "DISMISS", "e3", case_id=case_id, from_here=from_here)
+    assert play.status == "FOLDED"
+    assert [(penalty.side, penalty.kind) for penalty in play.game.table.ledger.penalties] == left
+
+
+def test_what_the_service_ruled_on_a_missed_fact_is_superseded_by_the_name_of_its_correction() -> None:
+    play = refereed(ruling_mode=RULING_MODE_AUTO_FIXED).moves("B Q16, W D4, B Q3")
+    play.insert_after("e4", facts.StonePlaced(point="D17"), "B", id="i1", source="tablet", by=actor("ARBITER"))
+    assert (play.warnings, play.verdict.cases[0].decided_by) == ((1, 0), "i1")
+    assert instead(play, "DISMISS", "i1").warnings == (0, 0)
+
+
+def test_cautions_of_others_are_not_counted_again_by_later_regulations() -> None:
+    play = refereed(edition="KBA2024").conduct("B", "OTHER").rule("WARN")
+    first = play.last_id
+    for _ in range(2):
+        play.rule("ADMONISH", "KBA2024 17", case="", against=2)
+    off = facts.RegulationsAdopted(changes=Regulations(caution_conversion=False))
+    play.say(off, source="desk", by=actor("CHIEF"))
+    instead(play, "DISMISS", first, from_here=True)
+    assert (play.status, play.warnings) == ("FOLDED", (0, 1))

@@ -81,6 +81,11 @@ class Act:
         self.player = player if player in SEATS else COLOR_UNSPECIFIED
         self.at_ms = event.at_ms
 
+    @property
+    def ruling_id(self) -> str:
+        """The event_id of the ruling that it is, or on which the service rules by itself."""
+        return self.event.event_id if self.in_place else self.event_id
+
     def find(self, clause: str, kind: pb.FindingKind.ValueType, **details: Any) -> None:
         """Adds a finding; ``details`` are further fields of the message."""
         self.findings = [*self.findings, pb.Finding(clause=clause, kind=kind, **details)]

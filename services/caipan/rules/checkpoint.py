@@ -65,14 +65,14 @@ def load(data: bytes) -> Game:
 
 
 def _save_correction(correction: Correction) -> pb.CorrectionMemory:
-    event_id, said = correction
+    event_id, said, seq = correction
     if isinstance(said, Event):
-        return pb.CorrectionMemory(event_id=event_id, ruling=said)
-    return pb.CorrectionMemory(event_id=event_id, said=said)
+        return pb.CorrectionMemory(event_id=event_id, ruling=said, seq=seq)
+    return pb.CorrectionMemory(event_id=event_id, said=said, seq=seq)
 
 
 def _load_correction(saved: pb.CorrectionMemory) -> Correction:
-    return Correction(saved.event_id, saved.ruling if saved.HasField("ruling") else saved.said)
+    return Correction(saved.event_id, saved.ruling if saved.HasField("ruling") else saved.said, saved.seq)
 
 
 def _save_source(key: tuple[str, str], source: Source, known: dict[str, Known]) -> pb.SourceMemory:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, ClassVar
 
-from caipan.rules.effects import Dismiss, Effect, Permit, SetResult
+from caipan.rules.effects import Dismiss, Effect, Permit, SetColours, SetResult
 from caipan.rules.forms import DERIVED, FieldError
 from caipan.rules.keys import value_of
 from caipan.v1.common_pb2 import Role
@@ -185,6 +185,11 @@ class Option:
                 "none" if not self.effects else "given, though the option is free",
                 "name at least one effect, or set free = true and leave the effects to whoever decides",
             )
+        noted = (Dismiss, SetColours)
+        if sum(isinstance(effect, SetResult) for effect in self.effects) > 1:
+            raise FieldError("effects", "more than one RESULT", "a game has one result")
+        if self.dismisses and not all(isinstance(effect, noted) for effect in self.effects):
+            raise FieldError("effects", "DISMISS with others", "where a case is dismissed nothing follows")
 
     @property
     def permits(self) -> bool:
@@ -339,6 +344,8 @@ class Announcement:
     count_from: int
 
     def __post_init__(self) -> None:
+        if not 0 < self.count_from <= self.unit_s:
+            raise FieldError("count_from", f"{self.count_from}", f"name a second from 1 to {self.unit_s}")
         for name, seconds in (("early", self.early), ("last", self.last)):
             if list(seconds) != sorted(set(seconds)) or any(not 0 < each < self.unit_s for each in seconds):
                 raise FieldError(name, f"{list(seconds)}", f"name seconds between 0 and {self.unit_s}, in order")

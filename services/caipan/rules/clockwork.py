@@ -260,9 +260,11 @@ class Clockwork:
         memory.black_limit_ms, memory.white_limit_ms = memory.white_limit_ms, memory.black_limit_ms
         memory.found = bytes(other(side) for side in SEATS if side in memory.found)
         memory.leave = bytes(other(side) for side in SEATS if side in memory.leave)
-        if memory.HasField("session"):
-            session = memory.session
-            session.black_ms, session.white_ms = session.white_ms, session.black_ms
+        memory.agreed = bytes(other(side) for side in SEATS if side in memory.agreed)
+        for name in ("session", "last_session", "record", "reading"):
+            if memory.HasField(name):
+                shown = getattr(memory, name)
+                shown.black_ms, shown.white_ms = shown.white_ms, shown.black_ms
 
     # Sessions and readings (22.8, 22.9)
 

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from caipan.v1 import outcome_pb2 as pb
+from caipan.v1.checkpoint_pb2 import CaseMemory
 from caipan.v1.event_pb2 import Event
 from caipan.v1.facts_pb2 import CorrectedFact, RecordCorrected
 
@@ -23,10 +24,12 @@ LIVE = -1  # no history that is judged again
 
 
 class Correction(NamedTuple):
-    """A correction in force: the id of its event, and what it says; of a superseding ruling its whole event."""
+    """A correction in force: the id of its event, what it says, of a superseding ruling its whole event, and the seq of
+    its outcome."""
 
     event_id: str
     said: RecordCorrected | Event
+    seq: int
 
     @property
     def ref(self) -> str:
@@ -48,40 +51,46 @@ class Overlay:
         self.replaced: dict[str, CorrectedFact | None] = {}
         # Ruling, or act on which the service ruled by itself -> the ruling that stands there now.
         self.rulings: dict[str, Event] = {}
-        # Record -> what happened right after it, with the id of the correction that says so.
-        self.inserted: dict[str, list[tuple[str, CorrectedFact]]] = {}
+        # Record -> what happened right after it, with the id of the correction that says so, and its seq.
+        self.inserted: dict[str, list[tuple[str, int, CorrectedFact]]] = {}
         # Verdicts on inserted facts and rulings, by the id of their correction.
         self.verdicts: dict[str, pb.Verdict] = {}
-        for event_id, said in corrections:
+        for event_id, said, seq in corrections:
             if isinstance(said, Event):
                 self.rulings[said.ruling_decided.supersedes] = said
             elif said.kind == RecordCorrected.KIND_INSERT_AFTER:
-                self.inserted.setdefault(said.ref, []).append((event_id, said.fact))
+                self.inserted.setdefault(said.ref, []).append((event_id, seq, said.fact))
             else:
                 self.replaced[said.ref] = said.fact if said.kind == RecordCorrected.KIND_REPLACE else None
 
 
-def apply_correction(corrections: list[Correction], event_id: str, said: RecordCorrected) -> list[Correction]:
+def apply_correction(corrections: list[Correction], event_id: str, said: RecordCorrected, seq: int) -> list[Correction]:
     """The corrections in force once this one is; retracting a correction takes it out."""
     if said.kind == RecordCorrected.KIND_RETRACT and any(said.ref == earlier.event_id for earlier in corrections):
         return [earlier for earlier in corrections if earlier.event_id != said.ref]
-    return [*corrections, Correction(event_id, said)]
+    return [*corrections, Correction(event_id, said, seq)]
 
 
-def supersede(corrections: list[Correction], event: Event) -> list[Correction]:
+def supersede(corrections: list[Correction], event: Event, seq: int, decided: CaseMemory | None) -> list[Correction]:
     """The corrections in force once this ruling stands in the place of the one that it names, or of what superseded
-    that.
+    that. It is about the case which that one ``decided``, unless it says otherwise.
     """
     instead = Event()
     instead.CopyFrom(event)
-    named = event.ruling_decided.supersedes
-    instead.ruling_decided.supersedes = first_of(corrections, named)
-    return [*corrections, Correction(event.event_id, instead)]
+    ruling = instead.ruling_decided
+    ruling.supersedes = first_of(corrections, ruling.supersedes)
+    if decided is not None and not ruling.case_id:
+        if decided.told.refs[0] != ruling.supersedes:
+            ruling.case_id = decided.told.case_id
+        else:  # it opened the case itself
+            ruling.clause, ruling.against = ruling.clause or decided.key, ruling.against or decided.told.side
+    return [*corrections, Correction(event.event_id, instead, seq)]
 
 
 def first_of(corrections: list[Correction], ruling: str) -> str:
     """The ruling at whose place in the log a ruling stands: itself, or the one it superseded."""
-    return next((earlier.ref for earlier in corrections if earlier.event_id == ruling), ruling)
+    rulings = (each for each in corrections if isinstance(each.said, Event))
+    return next((earlier.ref for earlier in rulings if earlier.event_id == ruling), ruling)
 
 
 def in_force(corrections: list[Correction], ruling: str) -> str:

@@ -137,21 +137,13 @@ def _amounts(case: CaseMemory, finding: pb.Finding) -> tuple[int, int]:
 
 
 def find_or_open(table: Table, act: Act, finding: pb.Finding, keys: Sequence[str]) -> CaseMemory | None:
-    """The case of this act, which is one side's doing at one move: one act, one case, and so one warning (R9).
-
-    None where the act is decided already, or too many cases are open. Once it is, the next stone of that side is
-    another act, and so is the same breach again.
-    """
+    """The case of this act, which is one side's doing at one move: one act, one case, and so one warning (R9). What is
+    found once that is decided is another act. None where too many cases are open."""
     side, move = finding.side, finding.move
-    if move:
-        for case in table.cases.values():
-            if case.told.side == side and case.move == move:
-                extend(case, act, keys)
-                return case
-        for case in table.closed:
-            same_stone = case.told.side == side and case.move == move and case.act == table.stones.get(side, "")
-            if same_stone and case.key and finding.kind not in {each.kind for each in case.told.findings}:
-                return None
+    for case in table.cases.values():
+        if move and case.told.side == side and case.move == move:
+            extend(case, act, keys)
+            return case
     return open_if_room(table, act, side, move, keys)
 
 
@@ -169,7 +161,7 @@ def open_if_room(table: Table, act: Act, side: Colour, move: int, keys: Sequence
 
 def open_case(table: Table, act: Act, side: Colour, move: int, keys: Sequence[str]) -> CaseMemory:
     """A new case; ``move``: the number of the move it is about, 0 for none."""
-    case = CaseMemory(keys=keys, move=move, act=table.stones.get(side, ""))
+    case = CaseMemory(keys=keys, move=move)
     told = case.told
     told.case_id = _case_id(table, act.seq)
     told.status = pb.CASE_STATUS_OPEN

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from caipan.rules.clauses import EXCLUSIVE, Clause, Offer, RulingKind, When
 from caipan.rules.forms import Place, one_of
-from caipan.rules.keys import names_of
+from caipan.rules.keys import BOUNDS, names_of
+from caipan.rules.points import DEFAULT_SIZE
 from caipan.rules.sheets import Sheet
+from caipan.rules.zuozi import why_no_opening
 from caipan.v1.facts_pb2 import ClaimRaised, ConductObserved
 from caipan.v1.outcome_pb2 import FindingKind
 from caipan.v1.regulations_pb2 import AncientSubmode, Regime, Regulations
@@ -16,9 +18,18 @@ from caipan.v1.regulations_pb2 import AncientSubmode, Regime, Regulations
 if TYPE_CHECKING:
     from caipan.rules.edition import Edition
 
+# What the fold cites, by the numbers of CN2002; an edition may replace these clauses, but must say something on each.
+CITED = (
+    *("1", "2.1", "2.2", "2.3", "2.5", "3", "6", "7.2", "8", "9.1", "9.3", "10.2", "11", "12.4(2)", "12.4(4)"),
+    *("13.1", "13.2", "14.2", "15.5", "16.3", "16.4", "17.2", "17.3", "17.4", "17.5", "17.6", "18.1", "18.2", "18.3"),
+    *("19", "20.3", "21.3", "22.1", "22.1 excess", "22.2", "22.4", "22.6", "22.8", "22.8 one-sided", "24.2", "30.6"),
+    *("33", "handicap"),
+)
+
 _SCALARS = ("first_to_move", "two_passes_end", "captures_timed", "counting", "ladder")
 
 
+_MOST = 2**31 - 1
 _REGIMES = frozenset(names_of(Regime.DESCRIPTOR).values())
 _SUBMODES = frozenset(names_of(AncientSubmode.DESCRIPTOR).values())
 _OPENING = {
@@ -77,6 +88,13 @@ def check_edition(edition: Edition, sheet: Sheet, place: Place) -> None:
     offered = {offer.name for clause in edition.clauses.values() for offer in clause.options}
     for name in sheet.options.keys() - offered - {"DISMISS"}:
         raise place.at("options").error(name, "no clause offers it", "offer it, or leave it out")
+    for number in CITED:
+        if f"CN2002 {number}" not in edition.topics:
+            remedy = "let a clause replace it instead of leaving it out"
+            raise place.error("without", f"games are judged by CN2002 {number}, and nothing stands for it", remedy)
+    units = [announcement.unit_s for announcement in edition.announcements]
+    if len(units) != len(set(units)):
+        raise place.error("announcements", f"periods of {units} seconds", "say once how each is read")
     _check_ladder(edition, place)
 
 
@@ -92,6 +110,11 @@ def check_value(key: str, value: Any, place: Place) -> None:
     wanted: type = {kind.CPPTYPE_BOOL: bool, kind.CPPTYPE_STRING: str}.get(kind.cpp_type, int)
     if type(value) is not wanted:
         raise place.error(key, f"{value!r} is not of its type", f"give it a value of type {wanted.__name__}")
+    low, high = BOUNDS.get(key, (0, _MOST))
+    if isinstance(value, int) and not low <= value <= min(high, _MOST):
+        raise place.error(key, f"{value}", f"give a number from {low} to {min(high, _MOST)}")
+    if key == "zuozi" and (why := why_no_opening(str(value), DEFAULT_SIZE)):
+        raise place.error(key, why, "name points of the board with the colour before them")
 
 
 def _check_key(key: str, place: Place, field: str) -> None:

@@ -206,6 +206,12 @@ class Enactment:
             table.turn = table.history.turn_after(move)
         table.set_again([], self.act)
         table.passes, table.proposer, table.unpressed, table.early = 0, COLOR_UNSPECIFIED, None, {}
+        table.sealed_by, table.seal = COLOR_UNSPECIFIED, b""
+        for case in table.cases.values():
+            if case.move > move:  # that move is no more: another one of this number is another act
+                case.move = 0
+        if table.clockwork is not None:
+            table.clockwork.drop_move()
 
     def _clear(self) -> None:
         """All stones go; with the set-up back on it, the game begins again (CN2002 17.1)."""
@@ -231,8 +237,8 @@ class Enactment:
             persons = {table.colours.black, table.colours.white}
         if persons and {said.black, said.white} != persons:
             raise CannotApplyError(f"the players are {' and '.join(sorted(persons))}")
-        if said.change_seats:
-            table.change_seats()
+        for case in table.change_seats() if said.change_seats else ():
+            self.act.touch(case)
         table.name(table.officials, Colours(black=said.black, white=said.white))
         self.act.tell(colours=table.colours)
 
@@ -240,9 +246,8 @@ class Enactment:
         """The game is over, by this clause."""
         if not said.kind or said.kind not in rl.ResultKind.values():
             raise CannotApplyError(f"effects: {said.kind} is no kind of result")
-        self.table.set_result(
-            pb.Result(kind=said.kind, how=self.clause.how.number, clause=self.clause.id), pb.PHASE_ENDED
-        )
+        result = pb.Result(kind=said.kind, how=self.clause.how.number, clause=self.clause.id)
+        self.table.set_result(result, pb.PHASE_ENDED, self.ruling)
 
     def assign_points(self, said: rl.AssignPoints) -> None:
         """Contested points are one side's at the count (CN2002 12.4)."""

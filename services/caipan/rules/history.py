@@ -182,6 +182,21 @@ class History:
         shorter.restore(bytes(self.moves[: length * _MOVE.size]), captures, edits)
         return shorter
 
+    def undone(self) -> History:
+        """The history without its last move; what a ruling has set on the board after it stays."""
+        shorter, edit = self.until(self.length - 1), self.edits.get(self.length)
+        if edit is not None:
+            point, colour, _ = self._move(self.length)
+            taken = self.captures.get(self.length, ())
+            cells, captured = bytearray(edit.cells), list(edit.captured)
+            if point != PASS and cells[point] == colour:
+                cells[point] = 0
+            for stone in taken:
+                cells[stone] = cells[stone] or other(colour)
+            captured[other(colour)] -= len(taken)
+            shorter.edit(Edit(bytes(cells), colour, (0, captured[1], captured[2])))
+        return shorter
+
     def _start(self) -> bytearray:
         """Position 0."""
         return bytearray(self.edits[0].cells if 0 in self.edits else self.setup)

@@ -44,6 +44,7 @@ from caipan.v1 import outcome_pb2 as pb
 from caipan.v1.common_pb2 import ROLE_PLAYER
 from caipan.v1.event_pb2 import Event
 from caipan.v1.facts_pb2 import CorrectedFact
+from caipan.v1.rulings_pb2 import RulingDecided
 
 _RULING = EVENT_TYPES["ruling_decided"]
 
@@ -225,7 +226,7 @@ class Judge:
         if reason:
             act.refuse(pb.STATUS_REFUSED, reason)
             return
-        corrections = apply_correction(self.corrections, act.event_id, said)
+        corrections = apply_correction(self.corrections, act.event_id, said, act.seq)
         _, before = self._judge_again(self.corrections, act)
         again, after = self._judge_again(corrections, act)
         self._take_over(again, corrections, act, table)
@@ -252,12 +253,14 @@ class Judge:
         if self._is_again():
             return
         _, before = self._judge_again(self.corrections, act)
-        corrections = supersede(self.corrections, act.event)
+        named = act.fact.supersedes
+        decided = rulings.decided_by(table, named, act.fact.case_id)
+        corrections = supersede(self.corrections, act.event, act.seq, decided)
         place = corrections[-1].ref
         was = before.get(place)
         if was is None or not self._is_superseded(act, table, was):
             if act.status == pb.STATUS_FOLDED:
-                reason = f"supersedes: no ruling {act.fact.supersedes!r} is in force in this game"
+                reason = f"supersedes: no ruling {named!r} is in force in this game"
                 act.refuse(pb.STATUS_REFUSED, reason)
             return
         again, after = self._judge_again(corrections, act)
@@ -295,10 +298,13 @@ class Judge:
             act.tell(decided_by=standing)
         elif (reason := rulings.why_not_supersede(table, act)) is not None:
             act.refuse(pb.STATUS_REFUSED, reason)
-        elif was.event_type == _RULING:
-            return was.status == pb.STATUS_FOLDED
-        else:  # the service ruled by itself, or the players had agreed
-            return any(case.told.decided_by == named for case in table.closed)
+        else:
+            decided = rulings.decided_by(table, named, act.fact.case_id)
+            if was.event_type != _RULING:  # the service ruled by itself, or the players had agreed
+                return decided is not None
+            if decided is None or not decided.told.automatic:
+                return was.status == pb.STATUS_FOLDED
+            act.refuse(pb.STATUS_REFUSED, "supersedes: the service ruled this with another ruling: set from_here")
         return False
 
     def find_record(self, event_id: str, past: Sequence[Past]) -> Event | None:
@@ -332,9 +338,10 @@ class Judge:
         if act.offset == overlay.until:
             raise ReachedError
         self.heard.step(act)
-        ruling = overlay.rulings.get(act.event_id)
+        ruling = overlay.rulings.get(act.event_id) if act.kind != "record_corrected" else None
         if ruling is not None and act.kind == "ruling_decided":
-            act.event, act.fact, act.in_place = ruling, ruling.ruling_decided, True
+            self._stand_in(ruling, act)
+            ruling = None
         act.by_hand = ruling is not None
         instead = overlay.replaced.get(act.event_id, act)
         if instead is act:
@@ -345,18 +352,28 @@ class Judge:
                 self._handle(act)
         elif isinstance(instead, CorrectedFact):
             self._judge_corrected(instead, act, act)
-        if ruling is not None and not act.in_place:
+        if ruling is not None:
             self._judge_by_hand(ruling, act, overlay)
         if overlay.until == LIVE:  # a record that waited while it was corrected: its one verdict tells all
-            for correction_id, missed in overlay.inserted.get(act.event_id, ()):
+            for correction_id, seq, missed in overlay.inserted.get(act.event_id, ()):
                 extra = Act(act.event, correction_id, "", act.source, b"", act.offset)
+                extra.seq = seq
                 self._judge_corrected(missed, act, extra)
                 act.join(extra)
+
+    def _stand_in(self, ruling: Event, act: Act) -> None:
+        """The act is this ruling; what the one in its place took back from there on, it takes back too."""
+        first: RulingDecided = act.fact
+        act.event, act.fact, act.in_place = ruling, ruling.ruling_decided, True
+        if first.from_here:
+            act.fact = RulingDecided()
+            act.fact.CopyFrom(ruling.ruling_decided)
+            act.fact.supersedes, act.fact.from_here = first.supersedes, True
 
     def _judge_by_hand(self, ruling: Event, act: Act, overlay: Overlay) -> None:
         """Judges a ruling that stands where the service had ruled by itself on an act, or the players had agreed."""
         extra = Act(ruling, ruling.event_id, "ruling_decided", act.source, b"", act.offset)
-        extra.at_ms, extra.in_place = act.at_ms, True
+        extra.at_ms, extra.seq, extra.in_place = act.at_ms, act.seq, True
         self._handle(extra)
         if self.table is not None:
             self.take_state(decide_fixed(self.table, act))  # other cases of the act
@@ -365,11 +382,14 @@ class Judge:
 
     def _judge_missed(self, act: Act, overlay: Overlay) -> None:
         """Judges what happened right after a record, in a history that is judged again."""
-        for correction_id, missed in overlay.inserted.get(act.event_id, ()) if overlay.until != LIVE else ():
+        for correction_id, seq, missed in overlay.inserted.get(act.event_id, ()) if overlay.until != LIVE else ():
             extra = Act(act.event, correction_id, "", act.source, b"", act.offset)
-            extra.seq = self.seq  # it belongs to the record: the names of later cases stay as they were
+            ruling = overlay.rulings.get(correction_id)
+            extra.seq, extra.by_hand = seq, ruling is not None
             self._judge_corrected(missed, act, extra)
             overlay.verdicts[correction_id] = verdict_of(self.game_id, 0, self.table, extra)
+            if ruling is not None:
+                self._judge_by_hand(ruling, extra, overlay)
 
     def _judge_corrected(self, corrected: CorrectedFact, record: Act, act: Act) -> None:
         """Judges the fact of a correction; what it does not say is as the record says."""

@@ -4,10 +4,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from caipan.rules.points import MAX_SIZE
 from caipan.v1.regulations_pb2 import Regulations
 
 if TYPE_CHECKING:
     from google.protobuf.descriptor import EnumDescriptor
+
+# Between what a game can be judged; the gateway refuses more. Other numbers are not negative.
+BOUNDS = {
+    "komi_qz": (-1_000_000, 1_000_000),
+    "handicap": (0, MAX_SIZE * MAX_SIZE),
+    "clock_skew_ms": (0, 1 << 40),
+    "max_step_s": (0, 1 << 40),
+    "warning_qz": (0, 4000),
+    "warning_points": (0, 2000),
+}
+
+
+def out_of_bounds(regulations: Regulations) -> str | None:
+    """The field of regulations that no game can be judged by; None where there is none."""
+    for field, (low, high) in BOUNDS.items():
+        if not low <= getattr(regulations, field) <= high:
+            return field
+    return None
 
 
 def names_of(enum: EnumDescriptor) -> dict[int, str]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from caipan.rules.forms import FieldError
+from caipan.rules.keys import BOUNDS
 from caipan.v1.regulations_pb2 import Regulations
 
 
@@ -27,11 +28,19 @@ class Step:
     costs_points: int | None = None
     loses: bool = False
 
+    def __post_init__(self) -> None:
+        for name, cost, (low, high) in (
+            ("costs_qz", self.costs_qz, BOUNDS["warning_qz"]),
+            ("costs_points", self.costs_points, BOUNDS["warning_points"]),
+        ):
+            if cost is not None and not low <= cost <= high:
+                raise FieldError(name, f"{cost}", f"give a number from {low} to {high}")
+
 
 @dataclass(frozen=True, slots=True)
 class Ladder:
-    """How penalties add up: steps by the number of warnings over ``span``. ``cautions``: as many make a warning, where
-    the regulations say caution_conversion; 0 = they never do."""
+    """How penalties add up: steps by the number of warnings over ``span``; a game's own log counts those of the game.
+    ``cautions``: as many make a warning, where the regulations say caution_conversion; 0 = they never do."""
 
     steps: tuple[Step, ...]
     span: Span = Span.GAME
@@ -43,6 +52,8 @@ class Ladder:
             raise FieldError(
                 "steps", f"warnings are {numbers}", "number them from 1 or more, each above the one before"
             )
+        if self.cautions < 0:
+            raise FieldError("cautions", f"{self.cautions}", "say how many make a warning, 0 = they never do")
         if any(step.loses for step in self.steps[:-1]):
             raise FieldError("steps", "a step follows the one that loses", "let the losing step be the last")
 

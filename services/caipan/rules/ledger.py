@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from caipan.rules.clauses import Clause
 from caipan.rules.digest import penalties_part
@@ -37,7 +37,7 @@ class Ledger:
         """A penalty; cautions that make a warning bring one (KBA2024 17)."""
         penalty = Penalty(side=side, kind=kind, clause=clause.id, reason_clause=clause.reason, key=clause.key)
         penalty.move, penalty.ruling = move, ruling
-        self._add(penalty)
+        self._add(penalty, self._edition.ladder.cautions if self._regulations.caution_conversion else 0)
 
     def change_sides(self) -> None:
         """The persons have changed colours: what was imposed stays with the person (CN2002 17.1)."""
@@ -49,25 +49,28 @@ class Ledger:
             changed.append(moved)
         self.keep(changed)
 
-    def drop(self, ruling: str) -> None:
-        """What a ruling imposed is no more, nor are the warnings that it helped to make."""
-        left = [penalty for penalty in self.penalties if penalty.ruling != ruling and not penalty.converted]
+    def drop(self, is_dropped: Callable[[Penalty], bool]) -> None:
+        """Penalties are no more, nor the warnings that these cautions helped to make."""
+        gone = [penalty for penalty in self.penalties if is_dropped(penalty)]
+        made_of = {penalty.side for penalty in self.penalties if penalty.converted}
+        again = made_of & {penalty.side for penalty in gone}
+        left = [penalty for penalty in self.penalties if penalty not in gone]
         self.keep(())
         for penalty in left:
-            self._add(penalty)
+            if penalty.side not in again:
+                self.keep((*self.penalties, penalty))
+            elif not penalty.converted:
+                self._add(penalty, self._edition.ladder.cautions)
 
-    def _add(self, penalty: Penalty) -> None:
+    def _add(self, penalty: Penalty, cautions: int) -> None:
+        """Appends a penalty, and after so many ``cautions`` the warning that they make; 0 = they make none."""
         self.keep((*self.penalties, penalty))
-        cautions = self._edition.ladder.cautions if self._regulations.caution_conversion else 0
-        if (
-            penalty.kind == Penalty.KIND_ADMONITION
-            and cautions
-            and not self.number(penalty.side, penalty.kind) % cautions
-        ):
-            warning = Penalty(kind=Penalty.KIND_WARNING, converted=True)
-            for field in ("side", "clause", "reason_clause", "key", "move", "ruling"):
-                setattr(warning, field, getattr(penalty, field))
-            self._add(warning)
+        is_caution = penalty.kind == Penalty.KIND_ADMONITION
+        if is_caution and cautions and not self.number(penalty.side, penalty.kind) % cautions:
+            warning = Penalty()
+            warning.CopyFrom(penalty)
+            warning.kind, warning.converted = Penalty.KIND_WARNING, True
+            self.keep((*self.penalties, warning))
 
     def number(self, side: Colour, kind: Penalty.Kind.ValueType) -> int:
         """How many of a kind a side has."""

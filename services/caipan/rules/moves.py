@@ -44,7 +44,7 @@ def stone_placed(table: Table, act: Act) -> None:
     if act.before is not None and table.board.units[index] is not None:
         _put_back(table, act, index, colour, player)  # a captured stone came back there
         return
-    if table.handicap_left and _set_handicap(table, act, index, colour):
+    if table.handicap_left and _set_handicap(table, act, index, colour, player):
         return
     breach = takeback is not None or player != table.turn or colour != player or fact.manner == MANNER_DROPPED
     if breach or table.provisional:
@@ -98,7 +98,6 @@ def _set_stone(
     if act.fact.manner == MANNER_SLID:
         find_where_known(table, act, pb.FINDING_KIND_SLID_STONE, history.length + 1, name)
     table.moved_at_ms = act.at_ms
-    table.stones[player] = act.event_id
     if player in table.early:
         judge_press_before(table, act, player)
     else:
@@ -172,11 +171,11 @@ def _take_back(table: Table, act: Act, index: int, player: Colour) -> TakenBack 
     mine = {point for point, side in table.lifted.items() if side == player}
     last, colour = table.history.last()
     undone = last in mine and colour == player and not table.provisional
-    if undone and not table.history.cells(table.history.length - 1)[index]:  # its captures may fill the new point
+    if undone and not (shorter := table.history.undone()).cells(shorter.length)[index]:  # its captures may lie there
         mine.remove(last)
         del table.lifted[last]
         taken_back.append((last, table.history.captures.get(table.history.length, ())))
-        table.history = table.history.until(table.history.length - 1)
+        table.history = shorter
         table.set_again([], act)
     if mine:
         act.find(table.cite("17.5"), pb.FINDING_KIND_MOVED_STONE, side=player, points=table.point_names(mine))
@@ -189,10 +188,11 @@ def _take_back(table: Table, act: Act, index: int, player: Colour) -> TakenBack 
     return taken_back[-1] if taken_back else None
 
 
-def _set_handicap(table: Table, act: Act, index: int, colour: Colour) -> bool:
-    """A black stone of a free handicap belongs to the set-up, which White's first move closes (rules 2.3)."""
+def _set_handicap(table: Table, act: Act, index: int, colour: Colour, player: Colour) -> bool:
+    """A black stone of a free handicap belongs to the set-up, which White's first move closes (rules 2.3); a white one
+    that Black sets is a slip of Black's."""
     if colour != BLACK:
-        table.handicap_left = 0
+        table.handicap_left = table.handicap_left if player == BLACK else 0
         return False
     table.handicap_left -= 1
     act.set(table.names[index], colour)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from caipan.rules.edition import Edition, edition, edition_ids
-from caipan.rules.opening import opening_stones, out_of_bounds
-from caipan.rules.points import DEFAULT_SIZE, indices
+from caipan.rules.keys import out_of_bounds
+from caipan.rules.points import DEFAULT_SIZE
 from caipan.rules.regimes import time_problem
 from caipan.rules.results import handicap_return_qz
+from caipan.rules.zuozi import why_no_opening
 from caipan.v1.facts_pb2 import GameOpened
 from caipan.v1.regulations_pb2 import (
     HANDICAP_PLACEMENT_FIXED,
@@ -46,7 +47,7 @@ def pin(opened: GameOpened) -> Pins:
     if not 0 <= asked.handicap < size * size:
         raise RegulationsError("regulations.handicap", f"{asked.handicap} stones on {size} lines", "use fewer")
     full = expanded(asked, text)
-    if not asked.HasField("zuozi") and _why_no_opening(full.zuozi, size):
+    if not asked.HasField("zuozi") and why_no_opening(full.zuozi, size):
         full.ClearField("zuozi")  # it is for another size
     _check(opened, full, text)
     return Pins(regulations=full, edition_digest=text.digest, fold_version=FOLD_VERSION)
@@ -113,7 +114,7 @@ def _check(opened: GameOpened, full: Regulations, text: Edition) -> None:
         raise RegulationsError("colours", "other persons than `players`", "name the same two, or leave players out")
     if opened.size == 1:
         raise RegulationsError("size", "a board has 2 to 25 lines", "leave it out for 19")
-    why = _why_no_opening(full.zuozi, opened.size or DEFAULT_SIZE)
+    why = why_no_opening(full.zuozi, opened.size or DEFAULT_SIZE)
     if why:
         raise RegulationsError("regulations.zuozi", why, 'write "B D4 Q16 W D16 Q4", or nothing for an empty board')
     if (problem := _clock_problem(full, text)) is not None:
@@ -141,16 +142,3 @@ def _clock_problem(full: Regulations, text: Edition) -> tuple[str, str, str] | N
         if name not in text.clocks:
             return "regime", f"{text.id} has no clause for {name}", f"use one of: {', '.join(text.clocks)}"
     return problem
-
-
-def _why_no_opening(zuozi: str, size: int) -> str:
-    """Why these opening stones cannot stand on a board of this size; empty where they can."""
-    stones = opening_stones(zuozi)
-    for number, (name, colour) in enumerate(stones):
-        if name not in indices(size):
-            return f"{name!r} is no point on {size} lines"
-        if not colour:
-            return f"{name} has no colour before it"
-        if name in (earlier for earlier, _ in stones[:number]):
-            return f"two stones on {name}"
-    return ""

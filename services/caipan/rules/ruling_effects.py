@@ -33,14 +33,16 @@ def effects_of(table: Table, case: CaseMemory, option: Option, given: Sequence[r
         if not given:
             raise IncompleteError("effects: this option leaves them to you; enter at least one")
         return list(given)
-    made = [_FILLED[type(effect)](_Filling(table, case, given), effect) for effect in option.effects]
-    wanted = [effect for effect in made if effect is not None]
+    filling, wanted = _Filling(table, case, given), list[rl.Effect]()
+    for effect in option.effects:
+        made = _FILLED[type(effect)](filling, effect)
+        wanted += made if isinstance(made, list) else [made] if made is not None else []
     kinds = [effect.WhichOneof("effect") for effect in wanted]
     extra = [name for name in (effect.WhichOneof("effect") for effect in given) if name not in kinds]
     if extra:
         raise IncompleteError(f"effects: {', '.join(map(str, extra))} does not belong to this option; it does {kinds}")
-    for effect in given:
-        _check_given(effect, wanted)
+    for entered in given:
+        _check_given(entered, wanted)
     return wanted
 
 
@@ -88,13 +90,16 @@ class _Filling:
     def admonish(self, effect: ed.Admonish) -> rl.Effect:
         return rl.Effect(admonish=rl.Admonish(player=self.side(effect.whom)))
 
-    def void_move(self, effect: ed.VoidMove) -> rl.Effect | None:
+    def void_move(self, effect: ed.VoidMove) -> rl.Effect | list[rl.Effect] | None:
+        """The stone of the case, and those set behind it before anybody ruled."""
         if effect.move == ed.Move.AFTER_TIME:
             lying = [stone for stone in self.table.provisional if stone.player == self.case.told.side]
             return rl.Effect(void_move=rl.VoidMove(ref=lying[-1].ref)) if lying else None
         if not self.case.stone:
             return self.given("void_move", "ref, the event_id of the stone")
-        return rl.Effect(void_move=rl.VoidMove(ref=self.case.stone))
+        own = [stone.ref for stone in self.table.provisional if stone.ref in self.case.told.refs]
+        refs = own if self.case.stone in own else [self.case.stone]
+        return [rl.Effect(void_move=rl.VoidMove(ref=ref)) for ref in refs]
 
     def lose_turn(self, effect: ed.LoseTurn) -> rl.Effect | None:
         """The turn of that move: once the opponent has moved it is past."""
@@ -247,7 +252,7 @@ _POINTS: dict[ed.Points, Callable[[_Filling], rl.SetPoints]] = {
     ed.Points.GIVEN: _Filling.as_decided,
 }
 
-_FILLED: dict[type, Callable[[_Filling, Any], rl.Effect | None]] = {
+_FILLED: dict[type, Callable[[_Filling, Any], rl.Effect | list[rl.Effect] | None]] = {
     ed.Warn: _Filling.warn,
     ed.Admonish: _Filling.admonish,
     ed.VoidMove: _Filling.void_move,

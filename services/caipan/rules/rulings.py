@@ -26,7 +26,6 @@ from caipan.v1.regulations_pb2 import WHEN_TO_INTERVENE_OFFENDER_ON_TURN
 from caipan.v1.rulings_pb2 import RESULT_KIND_B_WIN, RESULT_KIND_W_WIN, AppealDecided, Effect, RulingDecided
 
 _SIDES = {BLACK: "Black", WHITE: "White"}
-_BY_RULING = (pb.RESULT_HOW_RULING, pb.RESULT_HOW_TIME, pb.RESULT_HOW_FORFEIT)
 _OF_CHIEF = {"sanction", "assign_points"}  # whatever the option (rules 0.5)
 _EVENT_LEVEL = {"sanction", "dismiss"}  # what may reach a final game, in the standings only (CN2002 16.4, 23.1)
 
@@ -155,24 +154,48 @@ def _reopened(table: Table, act: Act) -> Table:
 
     Raises RefusedError.
     """
-    if (why := why_not_supersede(table, act)) is not None:
+    if not act.in_place and (why := why_not_supersede(table, act)) is not None:
         raise RefusedError(why)
     named, copy = act.fact.supersedes, copy_table(table)
-    case = next((case for case in copy.closed if case.told.decided_by == named), None)
+    case = decided_by(copy, named, act.fact.case_id)
     if case is None:
         raise RefusedError(f"supersedes: no ruling {named!r} is in force in this game")
     copy.keep_closed([each for each in copy.closed if each is not case])
     copy.cases[case.told.case_id] = case
     case.told.status = pb.CASE_STATUS_OPEN
-    result = copy.result
-    copy.ledger.drop(named)
+    copy.ledger.drop(lambda penalty: _is_of(penalty, case))
     copy.assigned = {index: side for index, side in copy.assigned.items() if index not in unpack(case.assigned)}
-    by_ruling = result is not None and result.how in _BY_RULING and result.clause == case.told.clause
-    if by_ruling or (result is not None and result.how == pb.RESULT_HOW_WARNINGS and not _lost(copy)):
-        copy.result, copy.phase, copy.signed = None, copy.resumes, frozenset()
-        if len(copy.dead) == len(SEATS) and copy.dead[BLACK] == copy.dead[WHITE]:
-            count_board(copy)
+    _take_result_back(copy, case)
+    case.told.automatic = False
     return copy
+
+
+def decided_by(table: Table, ruling: str, case_id: str = "") -> CaseMemory | None:
+    """The case that a ruling has decided: this one, if it did, else its own before what the service ruled with it."""
+    decided = [case for case in table.closed if case.told.decided_by == ruling]
+    decided.sort(key=lambda case: (case.told.case_id != case_id, case.told.automatic))
+    return decided[0] if decided else None
+
+
+def _is_of(penalty: pb.Penalty, case: CaseMemory) -> bool:
+    """Whether the ruling on a case has imposed this; the service can have ruled on several at one event."""
+    is_own = penalty.key == case.key and penalty.side == case.told.side
+    return penalty.ruling == case.told.decided_by and (is_own or not case.told.automatic)
+
+
+def _take_result_back(table: Table, case: CaseMemory) -> None:
+    """The ruling on a case stands no more: nor does the result that it set, nor a loss by warnings that are too few."""
+    named = case.told.decided_by
+    table.overruled = [(result, by) for result, by in table.overruled if by != named]
+    result = table.result
+    if result is None:
+        return
+    by_warnings = result.how == pb.RESULT_HOW_WARNINGS
+    by_case = table.result_by == named and result.clause == case.told.clause and not by_warnings
+    if by_case or (by_warnings and not _lost(table)):
+        table.take_result_back()
+        if table.result is None and len(table.dead) == len(SEATS) and table.dead[BLACK] == table.dead[WHITE]:
+            count_board(table)
 
 
 def is_superseding(act: Act) -> bool:
@@ -293,9 +316,9 @@ def enact(table: Table, decision: Decision, act: Act) -> Table:
         own = docket.open_case(ruled, act, case.told.side, 0, case.keys)
         own.told.refs.extend(ref for ref in case.told.refs if ref not in own.told.refs)
         case = own
-    Enactment(ruled, case, clause, act.event.event_id, act).apply(effects)
+    Enactment(ruled, case, clause, act.ruling_id, act).apply(effects)
     case.key, case.told.clause, case.told.option = clause.key, clause.id, offer.name
-    docket.close(ruled, case, pb.CASE_STATUS_DECIDED, act.event.event_id)
+    docket.close(ruled, case, pb.CASE_STATUS_DECIDED, act.ruling_id)
     act.touch(case)
     act.tell(effects=[*(act.extra or {}).get("effects", ()), *effects])  # the service may rule twice in one act
     _find_outside_moment(table, decision, act)
@@ -332,7 +355,8 @@ def derive_loss(table: Table, before: Ledger, act: Act) -> None:
             act.find(clause, pb.FINDING_KIND_BOTH_AT_LIMIT)
             act.touch(docket.open_case(table, act, COLOR_UNSPECIFIED, 0, [key]))
         return
-    table.set_result(pb.Result(kind=loss_of(lost[0]), how=pb.RESULT_HOW_WARNINGS, clause=clause), pb.PHASE_ENDED)
+    lost_by = pb.Result(kind=loss_of(lost[0]), how=pb.RESULT_HOW_WARNINGS, clause=clause)
+    table.set_result(lost_by, pb.PHASE_ENDED, act.ruling_id)
 
 
 def _lost(table: Table) -> list[Colour]:

@@ -46,7 +46,7 @@ def check_again(table: Table, act: Act) -> bool:
         act.find(table.cite("16.4"), pb.FINDING_KIND_NOTHING_TO_SIGN, side=act.player)
         return True
     table.signed = frozenset()
-    table.result = None
+    table.result, table.result_by = None, ""
     table.phase = pb.PHASE_DEAD_STONES
     table.dead = {}
     table.is_recount = True

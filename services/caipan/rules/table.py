@@ -83,6 +83,7 @@ class Table:
         "names",
         "officials",
         "opened",
+        "overruled",
         "passes",
         "persons",
         "phase",
@@ -90,13 +91,13 @@ class Table:
         "provisional",
         "regulations",
         "result",
+        "result_by",
         "resumes",
         "seal",
         "sealed_by",
         "signed",
         "size",
         "skew_ms",
-        "stones",
         "superko_mode",
         "talks",
         "turn",
@@ -130,6 +131,9 @@ class Table:
         self.dead: dict[Colour, frozenset[int]] = {}
         self.groups: dict[Colour, tuple[int, int]] = {}
         self.result: Result | None = None
+        # The ruling by which it stands, "" for none; the results that rulings have overruled, with theirs.
+        self.result_by = ""
+        self.overruled: list[tuple[Result, str]] = []
         # Whether the count was opened again: then the dead stones are talked about, and no more played out.
         self.is_recount = False
         # Where the game goes on if the result is taken back.
@@ -175,8 +179,6 @@ class Table:
         self.moved_at_ms = 0
         self.unpressed: Hand | None = None
         self.early: dict[Colour, Hand] = {}
-        # The last stone each side has set: its event_id.
-        self.stones: dict[Colour, str] = {}
 
     def _receive_persons(self, opened: GameOpened) -> None:
         """Officials and players as they are known at the opening; nobody has come."""
@@ -211,13 +213,20 @@ class Table:
         self.closed = closed
         self.closed_part = closed_part(closed)
 
-    def change_seats(self) -> None:
-        """The two persons change colours; what stands against each, and the time used, goes with the person (17.1)."""
+    def change_seats(self) -> list[CaseMemory]:
+        """The two persons change colours; what stands against each, and the time used, goes with the person (17.1).
+        Returns the open cases that go with them, too: those about no stone."""
         self.ledger.change_sides()
         if self.clockwork is not None:
             self.clockwork.change_sides()
         self.came, self.away = (frozenset(map(other, sides)) for sides in (self.came, self.away))
         self.talks = {other(side): began_ms for side, began_ms in self.talks.items()}
+        cases = [case for case in self.cases.values() if case.told.side and not (case.move or case.stone)]
+        for case in cases:
+            case.told.side = other(case.told.side)
+            case.black_ms, case.white_ms = case.white_ms, case.black_ms
+            case.black_ran_ms, case.white_ran_ms = case.white_ran_ms, case.black_ran_ms
+        return cases
 
     def keep_persons(self) -> None:
         """Who is there has changed: keeps their part of the digest."""
@@ -275,6 +284,14 @@ class Table:
         if act.before is None:
             act.before = self.board.cells()
 
+    def take_result_back(self) -> None:
+        """The result no longer stands: the one that it had overruled does, or the game goes on where it was."""
+        self.signed = frozenset()
+        if self.overruled:
+            self.result, self.result_by = self.overruled.pop()
+        else:
+            self.result, self.result_by, self.phase = None, "", self.resumes
+
     def keep_edit(self) -> None:
         """The board in force was set by a ruling: provisional stones are part of it, what they took is captured."""
         _, black, white = self.captured
@@ -288,11 +305,13 @@ class Table:
             _, black, white = self.history.captured()
             self.history.edit(Edit(self.history.cells(self.history.length), turn, (0, black, white)))
 
-    def set_result(self, result: Result, phase: Phase.ValueType) -> None:
-        """The game has this result; nobody has signed it."""
+    def set_result(self, result: Result, phase: Phase.ValueType, ruling: str = "") -> None:
+        """The game has this result, by a ruling where one is named; nobody has signed it."""
         if self.phase < PHASE_ENDED:
             self.resumes = self.phase
-        self.result = result
+        if self.result is not None and ruling:
+            self.overruled.append((self.result, self.result_by))
+        self.result, self.result_by = result, ruling
         self.phase = phase
         self.signed = frozenset()
 

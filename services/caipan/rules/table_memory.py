@@ -59,7 +59,6 @@ def _save_hands(table: Table, saved: pb.TableCheckpoint) -> None:
     if table.unpressed is not None:
         saved.unpressed.CopyFrom(_save_hand(table.unpressed))
     saved.early.extend(map(_save_hand, table.early.values()))
-    saved.stone_black, saved.stone_white = table.stones.get(BLACK, ""), table.stones.get(WHITE, "")
 
 
 def _save_end(table: Table, saved: pb.TableCheckpoint) -> None:
@@ -70,6 +69,9 @@ def _save_end(table: Table, saved: pb.TableCheckpoint) -> None:
         saved.groups.add(side=side, black=black, white=white)
     if table.result is not None:
         saved.result.CopyFrom(table.result)
+    saved.result_by = table.result_by
+    for result, by in table.overruled:
+        saved.overruled.add(result=result, by=by)
     saved.signed = bytes(sorted(table.signed))
     saved.assigned_black, saved.assigned_white = _of(table.assigned, BLACK), _of(table.assigned, WHITE)
     saved.resumes, saved.is_recount = table.resumes, table.is_recount
@@ -126,14 +128,14 @@ def _load_hands(table: Table, saved: pb.TableCheckpoint) -> None:
     table.moved_at_ms = saved.moved_at_ms
     table.unpressed = _load_hand(saved.unpressed) if saved.HasField("unpressed") else None
     table.early = {hand.player: _load_hand(hand) for hand in saved.early}
-    last = {BLACK: saved.stone_black, WHITE: saved.stone_white}
-    table.stones = {side: event_id for side, event_id in last.items() if event_id}
 
 
 def _load_end(table: Table, saved: pb.TableCheckpoint) -> None:
     table.dead = {memory.side: frozenset(unpack(memory.points)) for memory in saved.dead}
     table.groups = {memory.side: (memory.black, memory.white) for memory in saved.groups}
     table.result = saved.result if saved.HasField("result") else None
+    table.result_by = saved.result_by
+    table.overruled = [(memory.result, memory.by) for memory in saved.overruled]
     table.signed = frozenset(saved.signed)
     table.assigned = _by_side(unpack(saved.assigned_black), unpack(saved.assigned_white))
     table.resumes, table.is_recount = saved.resumes, saved.is_recount

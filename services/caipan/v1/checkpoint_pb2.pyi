@@ -222,7 +222,10 @@ class CorrectionMemory(_message.Message):
     EVENT_ID_FIELD_NUMBER: _builtins.int
     SAID_FIELD_NUMBER: _builtins.int
     RULING_FIELD_NUMBER: _builtins.int
+    SEQ_FIELD_NUMBER: _builtins.int
     event_id: _builtins.str
+    seq: _builtins.int
+    """seq of its outcome."""
     @_builtins.property
     def said(self) -> _facts_pb2.RecordCorrected: ...
     @_builtins.property
@@ -235,10 +238,11 @@ class CorrectionMemory(_message.Message):
         event_id: _builtins.str = ...,
         said: _facts_pb2.RecordCorrected | None = ...,
         ruling: _event_pb2.Event | None = ...,
+        seq: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["ruling", b"ruling", "said", b"said"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["event_id", b"event_id", "ruling", b"ruling", "said", b"said"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["event_id", b"event_id", "ruling", b"ruling", "said", b"said", "seq", b"seq"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -295,8 +299,8 @@ class TableCheckpoint(_message.Message):
     SEAL_FIELD_NUMBER: _builtins.int
     CLOCKWORK_FIELD_NUMBER: _builtins.int
     COUNTED_BY_FIELD_NUMBER: _builtins.int
-    STONE_BLACK_FIELD_NUMBER: _builtins.int
-    STONE_WHITE_FIELD_NUMBER: _builtins.int
+    RESULT_BY_FIELD_NUMBER: _builtins.int
+    OVERRULED_FIELD_NUMBER: _builtins.int
     RESUMES_FIELD_NUMBER: _builtins.int
     IS_RECOUNT_FIELD_NUMBER: _builtins.int
     setup: _builtins.bytes
@@ -336,9 +340,8 @@ class TableCheckpoint(_message.Message):
     sealed_by: _common_pb2.Color.ValueType
     """A sealed move: whose, and its digest."""
     seal: _builtins.bytes
-    stone_black: _builtins.str
-    """event_id of the last stone each side has set."""
-    stone_white: _builtins.str
+    result_by: _builtins.str
+    """event_id of the ruling by which the result stands, and the results that rulings have overruled."""
     resumes: _outcome_pb2.Phase.ValueType
     """Where the game goes on if the result is taken back."""
     is_recount: _builtins.bool
@@ -385,6 +388,8 @@ class TableCheckpoint(_message.Message):
     def counted_by(self) -> _regulations_pb2.Regulations:
         """The regulations by which the game was counted, where others have been adopted since."""
 
+    @_builtins.property
+    def overruled(self) -> _containers.RepeatedCompositeFieldContainer[Global___OverruledMemory]: ...
     def __init__(
         self,
         *,
@@ -433,14 +438,14 @@ class TableCheckpoint(_message.Message):
         seal: _builtins.bytes = ...,
         clockwork: Global___ClockworkMemory | None = ...,
         counted_by: _regulations_pb2.Regulations | None = ...,
-        stone_black: _builtins.str = ...,
-        stone_white: _builtins.str = ...,
+        result_by: _builtins.str = ...,
+        overruled: _abc.Iterable[Global___OverruledMemory] | None = ...,
         resumes: _outcome_pb2.Phase.ValueType = ...,
         is_recount: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["adopted", b"adopted", "clockwork", b"clockwork", "colours", b"colours", "counted_by", b"counted_by", "opened", b"opened", "result", b"result", "unpressed", b"unpressed"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["adopted", b"adopted", "assigned_black", b"assigned_black", "assigned_white", b"assigned_white", "away", b"away", "began_ms", b"began_ms", "came", b"came", "captures", b"captures", "cases", b"cases", "changed_seq", b"changed_seq", "clockwork", b"clockwork", "closed", b"closed", "colours", b"colours", "counted_by", b"counted_by", "dead", b"dead", "due", b"due", "due_from", b"due_from", "early", b"early", "edits", b"edits", "groups", b"groups", "handicap_left", b"handicap_left", "history_digest", b"history_digest", "is_recount", b"is_recount", "ledger", b"ledger", "left", b"left", "lifted_black", b"lifted_black", "lifted_white", b"lifted_white", "missing", b"missing", "moved_at_ms", b"moved_at_ms", "moves", b"moves", "must_point_out", b"must_point_out", "officials", b"officials", "opened", b"opened", "passes", b"passes", "phase", b"phase", "proposer", b"proposer", "provisional", b"provisional", "result", b"result", "resumes", b"resumes", "seal", b"seal", "sealed_by", b"sealed_by", "setup", b"setup", "setup_turn", b"setup_turn", "signed", b"signed", "stone_black", b"stone_black", "stone_white", b"stone_white", "talk_black_ms", b"talk_black_ms", "talk_white_ms", b"talk_white_ms", "turn", b"turn", "unpressed", b"unpressed"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["adopted", b"adopted", "assigned_black", b"assigned_black", "assigned_white", b"assigned_white", "away", b"away", "began_ms", b"began_ms", "came", b"came", "captures", b"captures", "cases", b"cases", "changed_seq", b"changed_seq", "clockwork", b"clockwork", "closed", b"closed", "colours", b"colours", "counted_by", b"counted_by", "dead", b"dead", "due", b"due", "due_from", b"due_from", "early", b"early", "edits", b"edits", "groups", b"groups", "handicap_left", b"handicap_left", "history_digest", b"history_digest", "is_recount", b"is_recount", "ledger", b"ledger", "left", b"left", "lifted_black", b"lifted_black", "lifted_white", b"lifted_white", "missing", b"missing", "moved_at_ms", b"moved_at_ms", "moves", b"moves", "must_point_out", b"must_point_out", "officials", b"officials", "opened", b"opened", "overruled", b"overruled", "passes", b"passes", "phase", b"phase", "proposer", b"proposer", "provisional", b"provisional", "result", b"result", "result_by", b"result_by", "resumes", b"resumes", "seal", b"seal", "sealed_by", b"sealed_by", "setup", b"setup", "setup_turn", b"setup_turn", "signed", b"signed", "talk_black_ms", b"talk_black_ms", "talk_white_ms", b"talk_white_ms", "turn", b"turn", "unpressed", b"unpressed"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -630,6 +635,32 @@ class EditMemory(_message.Message):
 Global___EditMemory: _TypeAlias = EditMemory  # noqa: Y015
 
 @_typing.final
+class OverruledMemory(_message.Message):
+    """A result in the place of which a ruling has set another one."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RESULT_FIELD_NUMBER: _builtins.int
+    BY_FIELD_NUMBER: _builtins.int
+    by: _builtins.str
+    """event_id of the ruling by which it stood."""
+    @_builtins.property
+    def result(self) -> _outcome_pb2.Result: ...
+    def __init__(
+        self,
+        *,
+        result: _outcome_pb2.Result | None = ...,
+        by: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["result", b"result"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["by", b"by", "result", b"result"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___OverruledMemory: _TypeAlias = OverruledMemory  # noqa: Y015
+
+@_typing.final
 class CaseMemory(_message.Message):
     """A case as the fold remembers it; part of the state digest, in these bytes."""
 
@@ -649,7 +680,6 @@ class CaseMemory(_message.Message):
     FOUND_FIELD_NUMBER: _builtins.int
     BLACK_RAN_MS_FIELD_NUMBER: _builtins.int
     WHITE_RAN_MS_FIELD_NUMBER: _builtins.int
-    ACT_FIELD_NUMBER: _builtins.int
     ASSIGNED_FIELD_NUMBER: _builtins.int
     USED_FIELD_NUMBER: _builtins.int
     move: _builtins.int
@@ -667,8 +697,6 @@ class CaseMemory(_message.Message):
     black_ran_ms: _builtins.int
     """How much a late player's own clock ran meanwhile, ms."""
     white_ran_ms: _builtins.int
-    act: _builtins.str
-    """event_id of the last stone that the side had set when it was opened."""
     assigned: _builtins.bytes
     """Points that its ruling gave to a side."""
     used: _builtins.bool
@@ -706,13 +734,12 @@ class CaseMemory(_message.Message):
         found: _rulings_pb2.SetPoints | None = ...,
         black_ran_ms: _builtins.int = ...,
         white_ran_ms: _builtins.int = ...,
-        act: _builtins.str = ...,
         assigned: _builtins.bytes = ...,
         used: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["found", b"found", "told", b"told"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["act", b"act", "assigned", b"assigned", "black_ms", b"black_ms", "black_ran_ms", b"black_ran_ms", "facts", b"facts", "found", b"found", "instead_captured", b"instead_captured", "instead_of", b"instead_of", "key", b"key", "keys", b"keys", "move", b"move", "point", b"point", "stone", b"stone", "told", b"told", "used", b"used", "white_ms", b"white_ms", "white_ran_ms", b"white_ran_ms"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["assigned", b"assigned", "black_ms", b"black_ms", "black_ran_ms", b"black_ran_ms", "facts", b"facts", "found", b"found", "instead_captured", b"instead_captured", "instead_of", b"instead_of", "key", b"key", "keys", b"keys", "move", b"move", "point", b"point", "stone", b"stone", "told", b"told", "used", b"used", "white_ms", b"white_ms", "white_ran_ms", b"white_ran_ms"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 from importlib import resources
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from caipan.rules import edition as editions
 from caipan.rules.clauses import Anchor
 from caipan.rules.edition import edition, edition_ids, read_edition
+from caipan.rules.edition_checks import CITED
 from caipan.rules.effects import Reading, SetClock
 from caipan.rules.forms import EditionError
 from caipan.rules.pins import pin
@@ -305,3 +307,50 @@ def test_a_value_of_any_type_loads_or_is_an_edition_error(span: tuple[int, int],
     text = CLUB[: span[0]] + value + CLUB[span[1] :]
     with suppress(EditionError):
         read_edition(text.encode(), "club2030.toml")
+
+
+# What the fold needs
+
+
+def cited_in_the_code() -> set[str]:
+    """Numbers of clauses that the fold names."""
+    source = "".join(file.read_text("utf-8") for file in Path(editions.__file__).parent.glob("*.py"))
+    return set(re.findall(r'(?:cite|about)\("([^"]+)"\)', source))
+
+
+def test_every_clause_that_the_fold_names_is_one_that_an_edition_must_have() -> None:
+    assert cited_in_the_code() <= {*CITED}
+
+
+@pytest.mark.parametrize("number", CITED)
+def test_an_edition_without_a_clause_that_games_are_judged_by_is_refused(number: str) -> None:
+    error = refused(f'{HEAD}without = ["CN2002 {number}"]\n')
+    assert number in str(error)
+
+
+HEAD = 'id = "CLUB2030"\nbase = "CN2002"\ntitle_zh = "x"\ntitle_en = "x"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "field"),
+    [
+        ("[regulations]\nkomi_qz = 99999999999\n", "komi_qz"),
+        ("[regulations]\nmax_step_s = -1\n", "max_step_s"),
+        ("[regulations]\nlate_limit_s = -1\n", "late_limit_s"),
+        ("[regulations]\nlate_factor = 3000000000\n", "late_factor"),
+        ('[regulations]\nzuozi = "B Z99"\n', "zuozi"),
+        ('[regulations]\nzuozi = "B D4 W D4"\n', "zuozi"),
+        ('[ladder]\nsteps = [{ warnings = 2, clause = "CN2002 24.2", loses = true, costs_qz = -4 }]\n', "costs_qz"),
+        ('[ladder]\ncautions = -1\nsteps = [{ warnings = 2, clause = "CN2002 24.2", loses = true }]\n', "cautions"),
+        ('[options.X]\nzh = "x"\nen = "x"\neffects = [{ effect = "DISMISS" }, { effect = "WARN" }]\n', "effects"),
+        (
+            '[options.X]\nzh = "x"\nen = "x"\neffects = [{ effect = "RESULT", kind = "DRAW" },'
+            ' { effect = "RESULT", kind = "REPLAY" }]\n',
+            "effects",
+        ),
+        ("[[announcements]]\nunit_s = 60\nearly = [30]\nlast = [30]\ncount_from = 61\n", "count_from"),
+        (2 * "[[announcements]]\nunit_s = 60\nearly = [30]\nlast = [30]\ncount_from = 51\n", "announcements"),
+    ],
+)
+def test_a_value_by_which_no_game_can_be_judged_is_refused_when_the_edition_is_loaded(text: str, field: str) -> None:
+    assert field in str(refused(HEAD + text))

@@ -228,6 +228,7 @@ def test_superseding_and_back_is_as_never(dispute: Dispute, seed: int) -> None:
     play.say(fact, source="tablet", by=CHIEF, id="other", at=1000 * len(dispute[1]))
     if play.status == "FOLDED" and first is not None:
         back = rl.RulingDecided(role="ROLE_CHIEF", supersedes="other", case_id=case.case_id, option=case.option)
+        back.clause = decided_one.key
         back.effects.extend(first.effects)
         play.say(back, source="tablet", by=CHIEF, id="back", at=1000 * len(dispute[1]))
         assert (play.status, play.reason) == ("FOLDED", "")
