@@ -163,3 +163,14 @@ def test_after_a_reconstruction_a_breach_at_the_same_number_is_another_act() -> 
 def test_handicap_stones_go_on_after_a_white_one_that_black_sets_by_mistake() -> None:
     play = refereed(9, handicap=3, handicap_placement=2).stone("B", "C3").stone("B", "G7", color="W")
     assert play.stone("B", "C7").found == []
+
+
+def test_overtime_found_at_a_resignation_turns_no_result_round_in_unattended_play() -> None:
+    play = auto_timed("ABSOLUTE", "1:00", observed=["PRESSES"]).stone("B", "E5", at=30_000).resign("W", at=90_000)
+    assert (play.result.kind, play.result.clause) == (rl.RESULT_KIND_B_WIN, "CN2002 7.2")
+
+
+def test_cn2002_17_4_and_then_18_2_of_the_same_stone_are_two_acts_once_the_first_is_decided() -> None:
+    play = refereed(observed=["CAPTURES", "PRESSES"]).moves("B D3, W D4, B C4, W Q4, B E4, W Q16")
+    play.press("B", at=7000).stone("B", "D5", at=7400).rule("DISMISS").press("B")
+    assert play.cases == ["OPEN CN2002 18.2 CN2002 22.6"]

@@ -6,11 +6,13 @@ from typing import Any
 
 import pytest
 from support.boards import filled
+from support.events import actor
 from support.play import Play, refereed, timed
 
 from caipan.rules.checkpoint import load, save
 from caipan.v1 import facts_pb2 as facts
 from caipan.v1 import rulings_pb2 as rl
+from caipan.v1.regulations_pb2 import Regulations
 
 DOUBLE = "B Q16, W D4, B Q3, B D17"
 KO = "B D5, W E5, B D3, W E3, B C4, W F4, B Q16, W D4, B E4"
@@ -309,3 +311,27 @@ def test_a_takeback_leaves_what_a_ruling_has_set() -> None:
     play.rule("MOVED_STONE_VALID", role="CHIEF").lifted("W", "E5").stone("W", "E6")
     assert play.stones() == {"C4": "X", "G7": "O", "C7": "X", "E6": "O"}
     assert play.claim("B", "17.3").rule("RESTORE_AND_WARN").stones() == {"C4": "X", "G7": "O", "C7": "X", "E5": "O"}
+
+
+def test_a_prisoner_that_a_ruling_puts_back_is_none_any_more() -> None:
+    play = refereed(9, edition="TERR65").moves("B D5, W D4, B C4, W G7, B E4, W G3, B D3")
+    assert play.taken == (0, 1)
+    back = rl.Effect(set_points=rl.SetPoints(remove=["D3"], add_white=["D4"]))
+    play.rule("OTHER", "CN2002 30.6", case="", role="CHIEF", effects=[back])
+    assert (play.status, play.taken) == ("FOLDED", (0, 0))
+
+
+def test_cn2002_23_7_the_offence_goes_with_the_person() -> None:
+    play = refereed(players=["li", "wang"], colours=("li", "wang")).conduct("B", "PHONE_SOUND").rule("WARN")
+    play.claim("W", "17.1").rule("SWAP_PLAYERS").conduct("B", "PHONE_SOUND")
+    assert play.options == {"CN2002 23.7": ["WARN", "DISMISS"]}
+    assert play.conduct("W", "PHONE_SOUND").options == {"CN2002 23.7": ["LOSS", "DISMISS"]}
+
+
+def test_clocks_put_away_and_taken_out_again_by_regulations_stand_as_they_did() -> None:
+    play = timed("ABSOLUTE", "1:00:00").stone("B", "C3", at=60_000).stone("W", "G7", at=120_000)
+    for changes in (Regulations(untimed=True, regime=0), Regulations(untimed=False, regime=2)):
+        play.say(facts.RegulationsAdopted(changes=changes), source="desk", by=actor("CHIEF"), at=120_000)
+        assert play.status == "FOLDED", play.reason
+        play.game = load(save(play.game))
+    assert play.used == (60_000, 60_000)

@@ -60,7 +60,7 @@ def _use_permission(table: Table, side: Colour) -> bool:
     """Whether a talk of this side was permitted; a permission is for one (CN2002 15.5)."""
     key = table.edition.topics.get(f"{ROOT} 15.5")
     for case in table.closed:
-        is_about = case.key == key and case.told.side == side and case.told.option
+        is_about = case.key == key and docket.seat_of(case) == side and case.told.option
         if is_about and not case.used and docket.option_of(table, case).permits:
             case.used = True
             table.keep_closed(table.closed)

@@ -258,7 +258,7 @@ def holding(
 def _offence(table: Table, case: CaseMemory, clause: Clause, refs: Sequence[str]) -> When:
     """The how-manieth offence it is under a clause. A ruling names earlier ones of the event; the acts of this game are
     none, and the event does not count where the regulations say so (key repeat_scope)."""
-    decided = [each for each in table.closed if each.told.side == case.told.side and each.key == clause.key]
+    decided = [each for each in table.closed if seat_of(each) == case.told.side and each.key == clause.key]
     if any(not option_of(table, each).dismisses for each in decided if each.told.option):
         return When.AGAIN_IN_GAME
     own = {*case.told.refs, *(each.told.decided_by for each in table.closed)}
@@ -282,7 +282,7 @@ def _against_limit(table: Table, case: CaseMemory, clause: Clause) -> set[str]:
     if limit.key == _CLOCK_ERROR and table.clockwork is not None and (wrong := table.clockwork.is_faulty()) is not None:
         return {When.OVER_LIMIT if wrong else When.WITHIN_LIMIT}
     if limit.times:
-        granted = [past for past in table.closed if past.key == clause.key and past.told.side == case.told.side]
+        granted = [past for past in table.closed if past.key == clause.key and seat_of(past) == case.told.side]
         used = sum(not option_of(table, past).dismisses for past in granted if past.told.option)
         return {When.OVER_LIMIT if used >= limit.times else When.WITHIN_LIMIT}
     if not amounts or (limit.key and not table.regulations.HasField(limit.key)):  # type: ignore[arg-type]  # its field
@@ -291,6 +291,11 @@ def _against_limit(table: Table, case: CaseMemory, clause: Clause) -> set[str]:
     inclusive = table.regulations.late_limit_inclusive
     is_over = [ms > limit_ms or (ms == limit_ms and not inclusive) for ms in amounts]
     return {When.OVER_LIMIT if all(is_over) else When.WITHIN_LIMIT}
+
+
+def seat_of(closed: CaseMemory) -> Colour:
+    """Which side the person whom a closed case was about has now."""
+    return other(closed.told.side) if closed.seats_changed and closed.told.side in SEATS else closed.told.side
 
 
 def option_of(table: Table, case: CaseMemory) -> Option:

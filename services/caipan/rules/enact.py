@@ -191,9 +191,12 @@ class Enactment:
         table.set_again(lying, self.act)
 
     def _set_cells(self, cells: bytearray) -> None:
-        """The board in force is this one; provisional stones count as they lie."""
+        """The board in force is this one: provisional stones count as they lie, and prisoners that are back do not."""
         table = self.table
         table.remember(self.act)
+        for colour in SEATS:
+            back = cells.count(colour) - table.board.cells().count(colour)
+            table.captured[colour] -= max(0, min(back, table.captured[colour]))
         table.board = Board.from_cells(table.size, cells)
         table.keep_edit()
 

@@ -72,10 +72,13 @@ def _decide_fixed(table: Table, case: CaseMemory, act: Act) -> Table:
 
 def _needs_person(table: Table, case: CaseMemory, option: Option) -> bool:
     """Whether a person has to find something first: what is claimed alone, what is uncertain, overtime that the clocks
-    of the record do not show, and a loss for coming late while the opponent has not come either (CN2002 22.3)."""
+    of the record do not show, a loss for coming late while the opponent has not come either (CN2002 22.3), and a result
+    where there is one."""
     kinds = {finding.kind for finding in case.told.findings}
     works, side = table.clockwork, case.told.side
     if pb.FINDING_KIND_OVERTIME in kinds and works is not None and not (side in SEATS and works.is_over(side)):
+        return True
+    if option.ends_game and table.result is not None:
         return True
     if pb.FINDING_KIND_LATE_ARRIVAL in kinds and side in SEATS and other(side) not in table.came and option.ends_game:
         return True

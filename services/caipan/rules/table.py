@@ -16,7 +16,7 @@ from caipan.rules.digest import Official, closed_part, persons_part
 from caipan.rules.edition import edition
 from caipan.rules.history import Edit, History
 from caipan.rules.ledger import Ledger
-from caipan.rules.points import Colour, indices, names, other
+from caipan.rules.points import BLACK, SEATS, WHITE, Colour, indices, names, other
 from caipan.v1.checkpoint_pb2 import CaseMemory
 from caipan.v1.common_pb2 import COLOR_UNSPECIFIED
 from caipan.v1.facts_pb2 import OBSERVED_CAPTURES, Colours, GameOpened
@@ -71,6 +71,7 @@ class Table:
         "groups",
         "handicap_left",
         "history",
+        "idle_ms",
         "indices",
         "is_auto",
         "is_recount",
@@ -121,6 +122,8 @@ class Table:
         self.provisional: tuple[Provisional, ...] = ()
         # Stones of each colour taken so far, by colour.
         self.captured = [0, 0, 0]
+        # Times used, of Black and of White, where regulations have put the clocks away.
+        self.idle_ms = (0, 0)
         self._judge_by(opened.pins.regulations)
         # Stones that Black may still set before White's first move under handicap_placement FREE.
         self.handicap_left = 0
@@ -163,6 +166,11 @@ class Table:
         self.clockwork = works = clockwork_for(self.opened, regulations, self.edition, clockwork)
         if works is not None:
             works.turn, works.length = self.turn, self.history.length
+            for side, used_ms in zip(SEATS, self.idle_ms, strict=True):
+                if clockwork is None and used_ms:
+                    works.set_used(side, used_ms)
+        elif clockwork is not None:
+            self.idle_ms = (clockwork.clocks[BLACK].used_ms, clockwork.clocks[WHITE].used_ms)
 
     def _watch_hands(self, opened: GameOpened) -> None:
         """The physical board against the board in force, and what hands did last."""
@@ -222,6 +230,9 @@ class Table:
         self.came, self.away = (frozenset(map(other, sides)) for sides in (self.came, self.away))
         self.talks = {other(side): began_ms for side, began_ms in self.talks.items()}
         cases = [case for case in self.cases.values() if case.told.side and not (case.move or case.stone)]
+        for case in self.closed:
+            case.seats_changed = not case.seats_changed
+        self.keep_closed(self.closed)
         for case in cases:
             case.told.side = other(case.told.side)
             case.black_ms, case.white_ms = case.white_ms, case.black_ms

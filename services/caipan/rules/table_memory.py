@@ -44,6 +44,7 @@ def save_table(table: Table) -> pb.TableCheckpoint:
         changed_seq=table.changed_seq,
         clockwork=table.clockwork.save() if table.clockwork is not None else None,
     )
+    saved.idle_black_ms, saved.idle_white_ms = table.idle_ms
     _save_hands(table, saved)
     _save_end(table, saved)
     _save_persons(table, saved)
@@ -113,6 +114,7 @@ def load_table(saved: pb.TableCheckpoint) -> Table:
     table.changed_seq = saved.changed_seq
     if saved.HasField("adopted"):
         table.adopt(saved.adopted)
+    table.idle_ms = (saved.idle_black_ms, saved.idle_white_ms)
     if table.clockwork is not None:
         table.clockwork.load(saved.clockwork)
     _load_hands(table, saved)

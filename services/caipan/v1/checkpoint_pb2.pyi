@@ -303,6 +303,8 @@ class TableCheckpoint(_message.Message):
     OVERRULED_FIELD_NUMBER: _builtins.int
     RESUMES_FIELD_NUMBER: _builtins.int
     IS_RECOUNT_FIELD_NUMBER: _builtins.int
+    IDLE_BLACK_MS_FIELD_NUMBER: _builtins.int
+    IDLE_WHITE_MS_FIELD_NUMBER: _builtins.int
     setup: _builtins.bytes
     """Cells of the set-up, one byte a point, where it is not that of game.opened."""
     setup_turn: _common_pb2.Color.ValueType
@@ -346,6 +348,9 @@ class TableCheckpoint(_message.Message):
     """Where the game goes on if the result is taken back."""
     is_recount: _builtins.bool
     """Whether the count was opened again (CN2002 16.4)."""
+    idle_black_ms: _builtins.int
+    """Times used, of Black and of White, where regulations have put the clocks away."""
+    idle_white_ms: _builtins.int
     @_builtins.property
     def opened(self) -> _facts_pb2.GameOpened: ...
     @_builtins.property
@@ -442,10 +447,12 @@ class TableCheckpoint(_message.Message):
         overruled: _abc.Iterable[Global___OverruledMemory] | None = ...,
         resumes: _outcome_pb2.Phase.ValueType = ...,
         is_recount: _builtins.bool = ...,
+        idle_black_ms: _builtins.int = ...,
+        idle_white_ms: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["adopted", b"adopted", "clockwork", b"clockwork", "colours", b"colours", "counted_by", b"counted_by", "opened", b"opened", "result", b"result", "unpressed", b"unpressed"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["adopted", b"adopted", "assigned_black", b"assigned_black", "assigned_white", b"assigned_white", "away", b"away", "began_ms", b"began_ms", "came", b"came", "captures", b"captures", "cases", b"cases", "changed_seq", b"changed_seq", "clockwork", b"clockwork", "closed", b"closed", "colours", b"colours", "counted_by", b"counted_by", "dead", b"dead", "due", b"due", "due_from", b"due_from", "early", b"early", "edits", b"edits", "groups", b"groups", "handicap_left", b"handicap_left", "history_digest", b"history_digest", "is_recount", b"is_recount", "ledger", b"ledger", "left", b"left", "lifted_black", b"lifted_black", "lifted_white", b"lifted_white", "missing", b"missing", "moved_at_ms", b"moved_at_ms", "moves", b"moves", "must_point_out", b"must_point_out", "officials", b"officials", "opened", b"opened", "overruled", b"overruled", "passes", b"passes", "phase", b"phase", "proposer", b"proposer", "provisional", b"provisional", "result", b"result", "result_by", b"result_by", "resumes", b"resumes", "seal", b"seal", "sealed_by", b"sealed_by", "setup", b"setup", "setup_turn", b"setup_turn", "signed", b"signed", "talk_black_ms", b"talk_black_ms", "talk_white_ms", b"talk_white_ms", "turn", b"turn", "unpressed", b"unpressed"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["adopted", b"adopted", "assigned_black", b"assigned_black", "assigned_white", b"assigned_white", "away", b"away", "began_ms", b"began_ms", "came", b"came", "captures", b"captures", "cases", b"cases", "changed_seq", b"changed_seq", "clockwork", b"clockwork", "closed", b"closed", "colours", b"colours", "counted_by", b"counted_by", "dead", b"dead", "due", b"due", "due_from", b"due_from", "early", b"early", "edits", b"edits", "groups", b"groups", "handicap_left", b"handicap_left", "history_digest", b"history_digest", "idle_black_ms", b"idle_black_ms", "idle_white_ms", b"idle_white_ms", "is_recount", b"is_recount", "ledger", b"ledger", "left", b"left", "lifted_black", b"lifted_black", "lifted_white", b"lifted_white", "missing", b"missing", "moved_at_ms", b"moved_at_ms", "moves", b"moves", "must_point_out", b"must_point_out", "officials", b"officials", "opened", b"opened", "overruled", b"overruled", "passes", b"passes", "phase", b"phase", "proposer", b"proposer", "provisional", b"provisional", "result", b"result", "result_by", b"result_by", "resumes", b"resumes", "seal", b"seal", "sealed_by", b"sealed_by", "setup", b"setup", "setup_turn", b"setup_turn", "signed", b"signed", "talk_black_ms", b"talk_black_ms", "talk_white_ms", b"talk_white_ms", "turn", b"turn", "unpressed", b"unpressed"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -682,6 +689,7 @@ class CaseMemory(_message.Message):
     WHITE_RAN_MS_FIELD_NUMBER: _builtins.int
     ASSIGNED_FIELD_NUMBER: _builtins.int
     USED_FIELD_NUMBER: _builtins.int
+    SEATS_CHANGED_FIELD_NUMBER: _builtins.int
     move: _builtins.int
     """Number of the move it is about, 0 = none."""
     black_ms: _builtins.int
@@ -701,6 +709,8 @@ class CaseMemory(_message.Message):
     """Points that its ruling gave to a side."""
     used: _builtins.bool
     """Whether the talk that it permitted has been held."""
+    seats_changed: _builtins.bool
+    """Whether the two persons have changed seats since it was closed (CN2002 17.1)."""
     @_builtins.property
     def told(self) -> _outcome_pb2.Case:
         """As it is told, without the candidates."""
@@ -736,10 +746,11 @@ class CaseMemory(_message.Message):
         white_ran_ms: _builtins.int = ...,
         assigned: _builtins.bytes = ...,
         used: _builtins.bool = ...,
+        seats_changed: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["found", b"found", "told", b"told"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["assigned", b"assigned", "black_ms", b"black_ms", "black_ran_ms", b"black_ran_ms", "facts", b"facts", "found", b"found", "instead_captured", b"instead_captured", "instead_of", b"instead_of", "key", b"key", "keys", b"keys", "move", b"move", "point", b"point", "stone", b"stone", "told", b"told", "used", b"used", "white_ms", b"white_ms", "white_ran_ms", b"white_ran_ms"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["assigned", b"assigned", "black_ms", b"black_ms", "black_ran_ms", b"black_ran_ms", "facts", b"facts", "found", b"found", "instead_captured", b"instead_captured", "instead_of", b"instead_of", "key", b"key", "keys", b"keys", "move", b"move", "point", b"point", "seats_changed", b"seats_changed", "stone", b"stone", "told", b"told", "used", b"used", "white_ms", b"white_ms", "white_ran_ms", b"white_ran_ms"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

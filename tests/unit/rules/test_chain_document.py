@@ -113,5 +113,5 @@ def test_a_warning_is_a_question_of_the_document() -> None:
     standing = u8(2) + u8(1) + u8(0) + u8(0)
     persons = part(b"F", (2).to_bytes(4, "big") + b"arbiter") + part(b"F", (3).to_bytes(4, "big") + b"chief")
     warning = part(b"W", struct.pack(">BBI", 1, 1, 1) + b"CN2002 17.2")
-    closed = part(b"q", struct.pack(">BI?", 1, 2, False) + b"CN2002 17.2 VOID_AND_WARN")
+    closed = part(b"q", struct.pack(">BI??", 1, 2, False, False) + b"CN2002 17.2 VOID_AND_WARN")
     assert play.verdict.state_digest == sha(b"\x02", history, standing, persons, closed, warning)
