@@ -335,3 +335,18 @@ def test_clocks_put_away_and_taken_out_again_by_regulations_stand_as_they_did() 
         assert play.status == "FOLDED", play.reason
         play.game = load(save(play.game))
     assert play.used == (60_000, 60_000)
+
+
+def test_cn2002_17_5_a_moved_stone_that_was_captured_since_is_not_valid_where_it_was_found() -> None:
+    play = refereed(9).moves("B A1, W A2, B E5").discrepancy("MOVED", ("A1", "A3"), cause="EXTERNAL")
+    play.moves("W B1, B E6, W A1")
+    before = play.stones()
+    play.rule("MOVED_STONE_VALID", role="CHIEF")
+    assert (play.status, play.stones()) == ("REFUSED", before)
+    assert play.reason == "option: the stone that was on A1 is no more; take another option"
+
+
+def test_a_ruling_on_one_point_forgets_no_captures_elsewhere() -> None:
+    play = refereed(observed=["CAPTURES", "PRESSES"]).moves("B D3, W D4, B C4, W Q4, B E4, W Q16, B D5")
+    play.discrepancy("MOVED", ("Q4", "Q5"), cause="EXTERNAL").rule("MOVED_STONE_VALID", role="CHIEF").press("B")
+    assert play.found == ["CN2002 18.2 CAPTURES_LEFT", "CN2002 22.6 PRESS_BEFORE_REMOVAL"]

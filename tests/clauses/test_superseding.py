@@ -284,3 +284,18 @@ def test_cautions_of_others_are_not_counted_again_by_later_regulations() -> None
     play.say(off, source="desk", by=actor("CHIEF"))
     instead(play, "DISMISS", first, from_here=True)
     assert (play.status, play.warnings) == ("FOLDED", (0, 1))
+
+
+@pytest.mark.parametrize("is_decided", [False, True])
+def test_the_case_of_two_players_at_the_limit_falls_with_the_warning_that_brought_it(is_decided: bool) -> None:
+    warn_both = [rl.Effect(warn=rl.Warn(player=1)), rl.Effect(warn=rl.Warn(player=2))]
+    play = refereed()
+    for _ in range(2):
+        play.rule("OTHER", "CN2002 30.6", case="", role="CHIEF", effects=warn_both)
+    second = play.last_id
+    assert play.warnings == (2, 2)
+    if is_decided:
+        assert play.rule("BOTH_LOSE", role="CHIEF").result.kind == rl.RESULT_KIND_BOTH_LOSE
+    instead(play, "DISMISS", second, from_here=True)
+    assert (play.status, play.warnings, play.phase) == ("FOLDED", (1, 1), "PLAY")
+    assert (list(play.game.table.cases), play.verdict.HasField("result")) == ([], False)

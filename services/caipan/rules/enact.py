@@ -5,7 +5,7 @@ Whoever applies several works on a copy, so that all of them count or none does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 from caipan.rules.act import Act
@@ -148,7 +148,7 @@ class Enactment:
             self._go_back_to(said.as_after_move)
         if said.remove_all:
             self._clear()
-        points = self._indices({*said.remove, *said.add_black, *said.add_white})
+        points: Collection[int] = self._indices({*said.remove, *said.add_black, *said.add_white})
         if any(stone.index in points for stone in table.provisional):
             table.set_again([stone for stone in table.provisional if stone.index not in points], self.act)
         cells = bytearray(table.board.cells())
@@ -163,9 +163,10 @@ class Enactment:
             self._play(index)
         elif cells != table.board.cells():
             self._set_cells(cells)
-        table.due = table.left = table.missing = frozenset()
-        is_whole = said.remove_all or said.HasField("as_after_move")  # the board was set up again
-        table.lifted = {} if is_whole else {point: s for point, s in table.lifted.items() if point not in points}
+        if said.remove_all or said.HasField("as_after_move") or not points:  # the board was set up, or is right
+            points = range(table.size**2)
+        table.due, table.left, table.missing = table.due - {*points}, table.left - {*points}, table.missing - {*points}
+        table.lifted = {point: side for point, side in table.lifted.items() if point not in points}
 
     def _own_move(self, said: rl.SetPoints) -> int:
         """The point where this puts the stone of the case as it should have been: back where it was, or in its colour.

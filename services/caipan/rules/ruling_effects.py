@@ -156,8 +156,16 @@ class _Filling:
         return self.given("set_points", "the points to remove and to add").set_points
 
     def as_found(self) -> rl.SetPoints:
-        """The stone is valid where it lies: as the report of the board says."""
-        return self.case.found if self.case.HasField("found") else self.as_decided()
+        """The stone is valid where it lies: as the report of the board says. Raises IncompleteError where another stone
+        was set on its old point since."""
+        if not self.case.HasField("found"):
+            return self.as_decided()
+        table, since = self.table, self.case.told.move
+        for name in self.case.found.remove:
+            index = table.indices.get(name)
+            if index is None or table.board.units[index] is None or table.history.stone_at(index) > since:
+                raise IncompleteError(f"option: the stone that was on {name} is no more; take another option")
+        return self.case.found
 
     def _put(self, name: str, remove: list[str]) -> rl.SetPoints:
         black = self.case.told.side == BLACK

@@ -166,8 +166,23 @@ def _reopened(table: Table, act: Act) -> Table:
     copy.ledger.drop(lambda penalty: _is_of(penalty, case))
     copy.assigned = {index: side for index, side in copy.assigned.items() if index not in unpack(case.assigned)}
     _take_result_back(copy, case)
+    _drop_both_at_limit(copy, act)
     case.told.automatic = False
     return copy
+
+
+def _drop_both_at_limit(table: Table, act: Act) -> None:
+    """The case of two players at the limit has no ground once one of them is below it (CN2002 24.2, reading R34)."""
+    key = table.edition.topics.get("CN2002 24.2 both", "")
+    if len(_lost(table)) == len(SEATS):
+        return
+    for case in [each for each in (*table.closed, *table.cases.values()) if key in each.keys]:
+        if case.told.option:
+            _take_result_back(table, case)
+        table.cases.pop(case.told.case_id, None)
+        case.told.status = pb.CASE_STATUS_RECORD_ERROR
+        table.keep_closed([*(each for each in table.closed if each is not case), case])
+        act.touch(case)
 
 
 def decided_by(table: Table, ruling: str, case_id: str = "") -> CaseMemory | None:
