@@ -89,6 +89,35 @@ async def test_what_is_on_the_clocks_at_an_instant_is_told_from_the_last_outcome
     assert (await at("2:08:50")) == (await at("2:08:50"))
 
 
+BYOYOMI = {"untimed": False, "regime": REGIME_BYOYOMI, "basic_time_s": 7200, "retained_minutes": 5}
+
+
+async def clocks_at(reader: Reader, time: str) -> pb.GetClocksResponse:
+    asked = pb.GetClocksRequest(game_id="T/b1", at_ms=START_MS + t(time), min_seq=4)
+    return await reader.cases.GetClocks(asked, timeout=TIMEOUT_S)
+
+
+async def test_an_earlier_instant_is_told_from_the_outcome_that_was_the_last_one_then(
+    reader: Reader, written: Written
+) -> None:
+    play = table(**BYOYOMI).mark("START", at=0).stone("B", "Q16", at=t("12:30")).mark("PAUSE", at=t("20:00"))
+    await written(play)
+    told = await clocks_at(reader, "5:00")
+    assert (told.seq, told.running, told.black.used_ms, told.white.used_ms) == (2, COLOR_BLACK, t("5:00"), 0)
+    told = await clocks_at(reader, "15:00")
+    assert (told.seq, told.running, told.black.used_ms, told.white.used_ms) == (3, COLOR_WHITE, t("12:30"), t("2:30"))
+    told = await clocks_at(reader, "25:00")
+    assert (told.seq, told.running, told.white.used_ms) == (4, 0, t("7:30"))
+    assert (told.phase, (await clocks_at(reader, "15:00")).phase) == (outcome_pb2.PHASE_PAUSED, outcome_pb2.PHASE_PLAY)
+
+
+async def test_an_earlier_instant_is_told_as_the_corrected_record_reads(reader: Reader, written: Written) -> None:
+    play = table(**BYOYOMI).mark("START", at=0).stone("B", "Q16", at=t("12:30"))
+    await written(play.retract(play.verdict.event_id, at=t("20:00")))
+    told = await clocks_at(reader, "15:00")
+    assert (told.seq, told.running, told.black.used_ms) == (2, COLOR_BLACK, t("15:00"))
+
+
 async def test_adopted_regulations_are_shown_and_a_game_without_clocks_has_none(
     reader: Reader, written: Written
 ) -> None:
@@ -153,6 +182,17 @@ async def test_cases_and_games_that_are_not_there_are_told_apart(reader: Reader,
     for game_id, case_id, expected in (("T/b1", "9", "CASE_UNKNOWN"), ("nowhere", "5", "GAME_UNKNOWN")):
         request = pb.GetCaseRequest(game_id=game_id, case_id=case_id)
         assert code(await refused(reader.cases.GetCase(request, timeout=TIMEOUT_S))) == expected
+
+
+async def test_lists_of_a_game_know_whether_it_is_there_and_wait_for_it(reader: Reader, written: Written) -> None:
+    await written(doubled())
+    assert ids(await reader.list_cases(game_id="T/b1", min_seq=5)) == ["T/b1 5"]
+    assert await reader.list_penalties(game_id="T/b1", min_seq=5) == []
+    for listed in (reader.list_cases, reader.list_penalties):
+        assert code(await refused(listed(game_id="nowhere"))) == "GAME_UNKNOWN"
+        told = await refused(listed(min_seq=5))
+        assert (code(told), told.reason) == ("MALFORMED", "min_seq is the seq of a game: name game_id")
+        assert await listed(tournament_id="nowhere") == []
 
 
 async def test_a_game_that_diverged_shows_no_cases(reader: Reader, written: Written, log: EventLog) -> None:

@@ -131,6 +131,14 @@ async def test_free_rulings_are_compared_by_what_they_do(reader: Reader, written
     assert [each.stands_apart for each in told.rulings] == [False, True, False]
 
 
+async def test_a_clause_that_no_edition_has_is_not_compared(reader: Reader, written: Written) -> None:
+    await written(doubled("T/b1").rule("VOID_AND_WARN"))
+    await reader.settled()
+    for clause in ("17.2", "CN2002 99", "nonsense"):
+        told = await refused(compare(reader, tournament_id="T", clause=clause))
+        assert (code(told), told.field) == ("MALFORMED", "clause")
+
+
 async def test_a_comparison_needs_to_know_of_what(reader: Reader, written: Written) -> None:
     for asked in ({}, {"tournament_id": "T"}, {"game_id": "T/b1"}, {"clause": "CN2002 17.2"}):
         told = await refused(compare(reader, **asked))

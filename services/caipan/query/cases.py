@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
+from datetime import UTC, datetime
 from functools import partial
 from hashlib import sha256
 from typing import Any
@@ -24,7 +25,8 @@ from caipan.serving.errors import ServiceError
 from caipan.serving.validation import check
 from caipan.v1 import case_service_pb2 as pb
 from caipan.v1.case_service_pb2_grpc import CaseServiceServicer
-from caipan.v1.errors_pb2 import ERROR_CODE_CASE_UNKNOWN, ERROR_CODE_TOKEN_STALE
+from caipan.v1.errors_pb2 import ERROR_CODE_CASE_UNKNOWN, ERROR_CODE_MALFORMED, ERROR_CODE_TOKEN_STALE
+from caipan.v1.event_pb2 import Event
 from caipan.v1.game_service_pb2 import Heartbeat
 from caipan.v1.state_pb2 import GameState
 
@@ -52,10 +54,9 @@ class Cases(CaseServiceServicer):
         self._heartbeat_s = heartbeat_s
         self._ready = ready
 
-    async def ListCases(self, request: pb.ListCasesRequest, _: Any) -> pb.ListCasesResponse:  # noqa: N802
+    async def ListCases(self, request: pb.ListCasesRequest, context: Any) -> pb.ListCasesResponse:  # noqa: N802
         check(request)
-        if not self._ready.is_set():
-            raise catching_up()
+        await self._games.asked_of(request, context)
         about = ("cases", request.game_id, request.tournament_id, str(request.open_only))
         place = _place(tokens.page_place(request.page_token, *about)) if request.page_token else halls.Place()
         found, more = await self._database.read(
@@ -100,7 +101,28 @@ class Cases(CaseServiceServicer):
         row = await self._games.asked(request.game_id, context, request.min_seq)
         state = GameState.FromString(row.state)
         at_ms = request.at_ms if request.HasField("at_ms") else time.time_ns() // 1_000_000
+        if state.HasField("clocks") and at_ms < state.clocks.since_ms:
+            state = await self._database.read(partial(reading.clocks_then, state, at_ms))
+        if request.HasField("at_ms") and not state.clocks.since_ms:  # the opening is the last that there was then
+            await self._check_opened(request.game_id, at_ms)
         return clocks_at(state, at_ms)
+
+    async def _check_opened(self, game_id: str, at_ms: int) -> None:
+        """Raises ServiceError MALFORMED for an instant before the game was opened, LOG_UNAVAILABLE."""
+        opening = await self._database.read(partial(reading.opening, game_id))
+        try:
+            events = await self._log.read(EVENTS, opening.partition, opening.offset, 1)
+        except LogError as error:
+            raise log_unavailable() from error
+        opened_ms = Event.FromString(events[0].value).at_ms if events else 0
+        if at_ms < opened_ms:
+            opened = datetime.fromtimestamp(opened_ms / 1000, UTC).isoformat(timespec="seconds")
+            raise ServiceError(
+                ERROR_CODE_MALFORMED,
+                f"the game was opened later, at {opened} ({opened_ms} ms)",
+                "ask for that instant or a later one",
+                "at_ms",
+            )
 
     async def WatchCases(  # noqa: N802
         self, request: pb.WatchCasesRequest, context: Any

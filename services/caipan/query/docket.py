@@ -12,7 +12,6 @@ from caipan.v1.case_service_pb2 import HallCase, HallPenalty
 from caipan.v1.common_pb2 import COLOR_BLACK, COLOR_WHITE, Color
 from caipan.v1.facts_pb2 import Colours
 from caipan.v1.outcome_pb2 import CASE_STATUS_DECIDED, CASE_STATUS_OPEN, Case, Ledger, Verdict
-from caipan.v1.rulings_pb2 import Effect
 from caipan.v1.state_pb2 import GameState
 
 _KEY = (cases.c.game_id == bindparam("old_game"), cases.c.case_id == bindparam("old_case"))
@@ -71,7 +70,7 @@ class Docket:
             case=case,
         )
         if case.status == CASE_STATUS_DECIDED:
-            told.effects.extend(self._effects(state.game_id, verdict, case))
+            self._add_what_it_did(told, verdict)
         return {
             "game_id": told.game_id,
             "case_id": case.case_id,
@@ -88,16 +87,21 @@ class Docket:
             "record": told.SerializeToString(),
         }
 
-    def _effects(self, game_id: str, verdict: Verdict, case: Case) -> Iterable[Effect]:
-        """What the ruling on a case did: as its own verdict says, as it reads now, or else as it was told before."""
-        for told in (verdict, *(revision.after for revision in verdict.revised)):
-            if told.event_id == case.decided_by and told.effects:
-                return told.effects
-        earlier = self._cases.get((game_id, case.case_id))
+    def _add_what_it_did(self, told: HallCase, verdict: Verdict) -> None:
+        """What the ruling did: as its own verdict says, as that reads now, or else as it was told before."""
+        for each in (verdict, *(revision.after for revision in verdict.revised)):
+            if each.event_id == told.case.decided_by and each.effects:
+                told.effects.extend(each.effects)
+                told.removed.extend(each.removed)
+                return
+        earlier = self._cases.get((told.game_id, told.case.case_id))
         record = earlier["record"] if earlier else None
         if record is None:
-            record = self._connection.scalar(_SELECT_CASE, {"old_game": game_id, "old_case": case.case_id})
-        return HallCase.FromString(record or b"").effects
+            keys = {"old_game": told.game_id, "old_case": told.case.case_id}
+            record = self._connection.scalar(_SELECT_CASE, keys)
+        before = HallCase.FromString(record or b"")
+        told.effects.extend(before.effects)
+        told.removed.extend(before.removed)
 
 
 def _penalty_rows(state: GameState, ledger: Ledger) -> Iterable[dict[str, Any]]:

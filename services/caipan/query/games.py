@@ -143,6 +143,16 @@ class Games(GameServiceServicer):
             raise catching_up()
         return _served(game_id, row)
 
+    async def asked_of(self, request: Any, context: Any) -> None:
+        """Returns once a list may be read; ``request`` has min_seq and game_id, which is empty for a list of all games.
+
+        Raises ServiceError as ``asked``.
+        """
+        if request.game_id:
+            await self.asked(request.game_id, context, request.min_seq)
+        elif not self._ready.is_set():
+            raise catching_up()
+
     async def _row(self, game_id: str) -> reading.GameRow | None:
         return await self._database.read(partial(reading.game, game_id))
 
@@ -169,7 +179,10 @@ def _served(game_id: str, row: reading.GameRow | None) -> reading.GameRow:
     """Raises ServiceError GAME_UNKNOWN or GAME_DIVERGED."""
     if row is None or not row.is_open:
         raise ServiceError(
-            ERROR_CODE_GAME_UNKNOWN, f"no game {game_id!r} was opened here", "check the id, or open the game", "game_id"
+            ERROR_CODE_GAME_UNKNOWN,
+            f"no game {game_id!r} was opened here",
+            "check the id, or open the game; right after it was opened ask with min_seq, the seq of your verdict",
+            "game_id",
         )
     if row.diverged:
         raise diverged(game_id)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Select, and_, or_, select, tuple_
 
+from caipan.query import acts
 from caipan.query.reading import page_of
 from caipan.query.schema import cases, cursors, games, penalties
 from caipan.query.tokens import HallPlaces
@@ -50,13 +51,14 @@ def cases_after(
     if open_only:
         query = query.where(cases.c.closed == 0)
     rows = connection.execute(query)
-    return page_of((((Place(*row[:4]), _case(row)), len(row.record)) for row in rows), limit)
+    page, more = page_of((((Place(*row[:4]), _case(row)), len(row.record)) for row in rows), limit)
+    acts.add_to([told for _, told in page], connection)
+    return page, more
 
 
 def case(game_id: str, case_id: str, connection: Connection) -> HallCase | None:
     """One case; None where the game has none of this id."""
-    row = connection.execute(_of(game_id, "").where(cases.c.case_id == case_id)).one_or_none()
-    return None if row is None else _case(row)
+    return next(iter(_told(_of(game_id, "").where(cases.c.case_id == case_id), connection)), None)
 
 
 def earlier(told: HallCase, connection: Connection) -> list[HallCase]:
@@ -69,8 +71,7 @@ def earlier(told: HallCase, connection: Connection) -> list[HallCase]:
         cases.c.opened_at_ms <= told.case.opened_at_ms,
         or_(cases.c.game_id != told.game_id, cases.c.case_id != told.case.case_id),
     )
-    rows = connection.execute(query.order_by(cases.c.opened_at_ms.desc(), cases.c.game_id).limit(EARLIER_MOST))
-    return [_case(row) for row in rows]
+    return _told(query.order_by(cases.c.opened_at_ms.desc(), cases.c.game_id).limit(EARLIER_MOST), connection)
 
 
 def rulings(tournament_id: str, game_id: str, clause: str, connection: Connection) -> list[HallCase]:
@@ -79,14 +80,14 @@ def rulings(tournament_id: str, game_id: str, clause: str, connection: Connectio
         cases.c.closed == 1, or_(cases.c.clause == clause, cases.c.key == clause)
     )
     latest = query.order_by(*(column.desc() for column in _AGE_COLUMNS)).limit(COMPARED_MOST)
-    found = [_case(row) for row in connection.execute(latest)]
+    found = _told(latest, connection)
     return [each for each in reversed(found) if each.case.status == CASE_STATUS_DECIDED]
 
 
 def open_cases(tournament_id: str, connection: Connection) -> tuple[list[HallCase], HallPlaces]:
     """All open cases, and how far the tables are."""
     query = _of("", tournament_id).where(cases.c.closed == 0).order_by(*_AGE_COLUMNS)
-    return [_case(row) for row in connection.execute(query)], _places(connection)
+    return _told(query, connection), _places(connection)
 
 
 def changed_since(places: HallPlaces, tournament_id: str, connection: Connection) -> tuple[list[HallCase], HallPlaces]:
@@ -99,7 +100,7 @@ def changed_since(places: HallPlaces, tournament_id: str, connection: Connection
     if not since:
         return [], places
     query = _of("", tournament_id).where(or_(*since)).order_by(cases.c.partition, cases.c.offset, cases.c.case_id)
-    return [_case(row) for row in connection.execute(query)], {**places, **newer}
+    return _told(query, connection), {**places, **newer}
 
 
 def penalties_after(
@@ -118,7 +119,12 @@ def penalties_after(
         if value:
             query = query.where(column == value)
     rows = connection.execute(query)
-    return page_of((((Entry(*row[:2]), _penalty(row)), len(row.record)) for row in rows), limit)
+    page, more = page_of((((Entry(*row[:2]), _penalty(row)), len(row.record)) for row in rows), limit)
+    ruled = acts.of({(told.game_id, told.penalty.ruling) for _, told in page}, connection)
+    for _, told in page:
+        if (act := ruled.get((told.game_id, told.penalty.ruling))) is not None:
+            told.ruled.CopyFrom(act)
+    return page, more
 
 
 def _of(game_id: str, tournament_id: str) -> Select[Any]:
@@ -135,6 +141,13 @@ def _of(game_id: str, tournament_id: str) -> Select[Any]:
 def _same_event(told: HallCase) -> Select[Any]:
     """Cases of the tournament; of the game alone where it belongs to none."""
     return _of("" if told.tournament_id else told.game_id, told.tournament_id)
+
+
+def _told(query: Select[Any], connection: Connection) -> list[HallCase]:
+    """The cases that a query finds, with what was said in them."""
+    found = [_case(row) for row in connection.execute(query)]
+    acts.add_to(found, connection)
+    return found
 
 
 def _case(row: Any) -> HallCase:

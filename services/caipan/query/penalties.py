@@ -11,10 +11,13 @@ from typing import Any
 from caipan.query import halls, tokens
 from caipan.query.cases import known_case
 from caipan.query.database import Database
-from caipan.query.games import catching_up
+from caipan.query.games import Games, catching_up
+from caipan.rules.edition import edition, edition_ids
+from caipan.serving.errors import ServiceError
 from caipan.serving.validation import check
 from caipan.v1 import case_service_pb2 as pb
 from caipan.v1.case_service_pb2_grpc import PenaltyServiceServicer
+from caipan.v1.errors_pb2 import ERROR_CODE_MALFORMED
 
 PENALTIES_PAGE = 50
 
@@ -24,13 +27,16 @@ Sanction = tuple[str, ...]
 class Penalties(PenaltyServiceServicer):
     """Answers from the tables; ``ready`` as in Games."""
 
-    def __init__(self, database: Database, ready: asyncio.Event) -> None:
+    def __init__(self, database: Database, games: Games, ready: asyncio.Event) -> None:
         self._database = database
+        self._games = games
         self._ready = ready
 
-    async def ListPenalties(self, request: pb.ListPenaltiesRequest, _: Any) -> pb.ListPenaltiesResponse:  # noqa: N802
+    async def ListPenalties(  # noqa: N802
+        self, request: pb.ListPenaltiesRequest, context: Any
+    ) -> pb.ListPenaltiesResponse:
         check(request)
-        self._check_ready()
+        await self._games.asked_of(request, context)
         about = ("penalties", request.game_id, request.tournament_id, request.person)
         entry = halls.Entry()
         if request.page_token:
@@ -61,6 +67,8 @@ class Penalties(PenaltyServiceServicer):
         if request.case_id:
             told = await known_case(self._database, request.game_id, request.case_id)
             tournament_id, game_id, clause = told.tournament_id, told.game_id, _key(told)
+        else:
+            _check_clause(clause)
         rulings = await self._database.read(partial(halls.rulings, tournament_id, game_id, clause))
         usual = _usual(rulings)
         compared = [
@@ -76,6 +84,18 @@ class Penalties(PenaltyServiceServicer):
     def _check_ready(self) -> None:
         if not self._ready.is_set():
             raise catching_up()
+
+
+def _check_clause(clause: str) -> None:
+    """Raises ServiceError MALFORMED for what is no clause: it would have been ruled by never."""
+    editions = map(edition, edition_ids())
+    if not any(clause in text.clauses or text.cited(clause) for text in editions):
+        raise ServiceError(
+            ERROR_CODE_MALFORMED,
+            f"no edition has a clause {clause!r}",
+            "give its key or its id with the edition, e.g. CN2002 17.3",
+            "clause",
+        )
 
 
 def _key(told: pb.HallCase) -> str:

@@ -7,10 +7,12 @@ from typing import NamedTuple, TypeVar
 
 from sqlalchemy import Connection, func, select, tuple_
 
+from caipan.query.clocks import state_then
 from caipan.query.schema import cursors, games, outcomes, parked, quarantined, retried
 from caipan.query.writing import Served
 from caipan.rules.game import ORPHANS_MOST
 from caipan.v1.outcome_pb2 import PHASE_PAUSED, PHASE_PLAY, PHASE_UNSPECIFIED, Outcome
+from caipan.v1.state_pb2 import GameState
 
 PAGE_BYTES = 2 << 20  # a page ends early here: an answer of grpc may have 4 MB
 NAMES_MOST = 1000  # of the lists in a status
@@ -101,6 +103,20 @@ def outcomes_after(game_id: str, seq: int, limit: int, connection: Connection) -
         .limit(limit + 1)
     )
     return page_of(((Served(*row), len(row.record)) for row in connection.execute(query)), limit)
+
+
+def clocks_then(state: GameState, at_ms: int, connection: Connection) -> GameState:
+    """The game, as far as its clocks go, as it stood at an earlier instant: see ``clocks.state_then``."""
+    last_first = select(outcomes.c.record).where(outcomes.c.game_id == state.game_id).order_by(outcomes.c.seq.desc())
+    return state_then(state, at_ms, map(Outcome.FromString, connection.scalars(last_first)))
+
+
+def opening(game_id: str, connection: Connection) -> Outcome:
+    """The outcome by which a game that is open was opened."""
+    records = connection.scalars(
+        select(outcomes.c.record).where(outcomes.c.game_id == game_id).order_by(outcomes.c.seq)
+    )
+    return next(outcome for outcome in map(Outcome.FromString, records) if outcome.verdict.HasField("opened"))
 
 
 def first_offset(game_id: str, connection: Connection) -> int:

@@ -17,7 +17,7 @@ from sqlalchemy import (
     select,
 )
 
-VERSION = 3
+VERSION = 4
 
 _tables = MetaData()
 # Ordered by bytes everywhere, so that pages have one order on SQLite and on PostgreSQL.
@@ -82,6 +82,15 @@ penalties = Table(
     Column("record", LargeBinary, nullable=False),  # HallPenalty without the person
     Index("penalties_by_tournament", "tournament_id", "game_id", "number"),
     Index("penalties_by_person", "person", "game_id", "number"),
+)
+
+# What persons have said in the events of these ids.
+acts = Table(
+    "acts",
+    _tables,
+    Column("game_id", _Text, primary_key=True),
+    Column("event_id", _Text, primary_key=True),
+    Column("record", LargeBinary, nullable=False),  # Act
 )
 
 # Events that wait for earlier ones of their source, or for the opening of their game.

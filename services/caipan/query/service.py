@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
 from hashlib import sha256
@@ -15,7 +15,7 @@ from prometheus_client.core import Metric
 from sqlalchemy import Connection
 
 from caipan.eventlog import EventLog, LogUnavailable, Record
-from caipan.query import reading, writing
+from caipan.query import acts, reading, writing
 from caipan.query.cases import Cases
 from caipan.query.database import Database, ReadModelError
 from caipan.query.games import Games
@@ -37,6 +37,15 @@ _APPLY: dict[str, Apply] = {OUTCOMES: writing.apply_outcomes, QUARANTINE: writin
 _RETRY_S = 1.0
 
 _log = structlog.get_logger()
+
+
+def _take(
+    topic: str, records: Sequence[Record], said: Mapping[acts.Place, case_service_pb2.Act], connection: Connection
+) -> writing.Applied:
+    """Into the tables, with what was said in the events of these outcomes."""
+    applied = _APPLY[topic](records, connection)
+    acts.store(said, connection)
+    return applied
 
 
 class Query:
@@ -73,7 +82,7 @@ class Query:
         server.add(named["GameService"], partial(add_GameServiceServicer_to_server, self._games))
         server.add(named["PersonService"], partial(add_PersonServiceServicer_to_server, persons))
         named = case_service_pb2.DESCRIPTOR.services_by_name
-        penalties = Penalties(self._database, self.ready)
+        penalties = Penalties(self._database, self._games, self.ready)
         server.add(named["CaseService"], partial(add_CaseServiceServicer_to_server, self._cases))
         server.add(named["PenaltyService"], partial(add_PenaltyServiceServicer_to_server, penalties))
         named = operation_service_pb2.DESCRIPTOR.services_by_name
@@ -118,7 +127,8 @@ class Query:
                 position = await self._database.read(partial(reading.next_offset, topic, partition))
                 self._reached(topic, partition, position)
                 async for records in self._log.follow(topic, partition, position):
-                    self._tell(await self._database.write(partial(_APPLY[topic], records)))
+                    said = await acts.said_in(self._log, records) if topic == OUTCOMES else {}
+                    self._tell(await self._database.write(partial(_take, topic, records, said)))
                     self._reached(topic, partition, records[-1].offset + 1)
             except (LogUnavailable, ReadModelError, writing.WrongPosition) as error:
                 _log.error("cannot follow now, trying again", topic=topic, partition=partition, error=str(error))

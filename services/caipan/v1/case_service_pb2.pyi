@@ -36,6 +36,8 @@ class HallCase(_message.Message):
     SEQ_FIELD_NUMBER: _builtins.int
     CASE_FIELD_NUMBER: _builtins.int
     EFFECTS_FIELD_NUMBER: _builtins.int
+    REMOVED_FIELD_NUMBER: _builtins.int
+    ACTS_FIELD_NUMBER: _builtins.int
     game_id: _builtins.str
     tournament_id: _builtins.str
     round: _builtins.int
@@ -50,6 +52,14 @@ class HallCase(_message.Message):
     def effects(self) -> _containers.RepeatedCompositeFieldContainer[_rulings_pb2.Effect]:
         """DECIDED: what the ruling did."""
 
+    @_builtins.property
+    def removed(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """DECIDED: points from which the ruling took a stone off the board."""
+
+    @_builtins.property
+    def acts(self) -> _containers.RepeatedCompositeFieldContainer[Global___Act]:
+        """Who raised its claims, reported and decided it, when and why."""
+
     def __init__(
         self,
         *,
@@ -61,14 +71,48 @@ class HallCase(_message.Message):
         seq: _builtins.int = ...,
         case: _outcome_pb2.Case | None = ...,
         effects: _abc.Iterable[_rulings_pb2.Effect] | None = ...,
+        removed: _abc.Iterable[_builtins.str] | None = ...,
+        acts: _abc.Iterable[Global___Act] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["case", b"case"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["board", b"board", "case", b"case", "effects", b"effects", "game_id", b"game_id", "person", b"person", "round", b"round", "seq", b"seq", "tournament_id", b"tournament_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["acts", b"acts", "board", b"board", "case", b"case", "effects", b"effects", "game_id", b"game_id", "person", b"person", "removed", b"removed", "round", b"round", "seq", b"seq", "tournament_id", b"tournament_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___HallCase: _TypeAlias = HallCase  # noqa: Y015
+
+@_typing.final
+class Act(_message.Message):
+    """What somebody said: a claim, conduct that was seen, a ruling."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    EVENT_ID_FIELD_NUMBER: _builtins.int
+    AT_MS_FIELD_NUMBER: _builtins.int
+    BY_FIELD_NUMBER: _builtins.int
+    SAID_FIELD_NUMBER: _builtins.int
+    event_id: _builtins.str
+    at_ms: _builtins.int
+    said: _builtins.str
+    """The note of a claim or of conduct, the reason of a ruling."""
+    @_builtins.property
+    def by(self) -> _common_pb2.Actor: ...
+    def __init__(
+        self,
+        *,
+        event_id: _builtins.str = ...,
+        at_ms: _builtins.int = ...,
+        by: _common_pb2.Actor | None = ...,
+        said: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["by", b"by"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["at_ms", b"at_ms", "by", b"by", "event_id", b"event_id", "said", b"said"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Act: _TypeAlias = Act  # noqa: Y015
 
 @_typing.final
 class ListCasesRequest(_message.Message):
@@ -79,6 +123,7 @@ class ListCasesRequest(_message.Message):
     OPEN_ONLY_FIELD_NUMBER: _builtins.int
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    MIN_SEQ_FIELD_NUMBER: _builtins.int
     game_id: _builtins.str
     """Only cases of this game; empty = of all."""
     tournament_id: _builtins.str
@@ -87,6 +132,8 @@ class ListCasesRequest(_message.Message):
     page_size: _builtins.int
     """At most so many; 0 = 50, 1000 at most."""
     page_token: _builtins.str
+    min_seq: _builtins.int
+    """With game_id, as in GetGameRequest."""
     def __init__(
         self,
         *,
@@ -95,10 +142,11 @@ class ListCasesRequest(_message.Message):
         open_only: _builtins.bool = ...,
         page_size: _builtins.int = ...,
         page_token: _builtins.str = ...,
+        min_seq: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["game_id", b"game_id", "open_only", b"open_only", "page_size", b"page_size", "page_token", b"page_token", "tournament_id", b"tournament_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["game_id", b"game_id", "min_seq", b"min_seq", "open_only", b"open_only", "page_size", b"page_size", "page_token", b"page_token", "tournament_id", b"tournament_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -273,11 +321,14 @@ class GetClocksResponse(_message.Message):
     RUNNING_FIELD_NUMBER: _builtins.int
     BLACK_FIELD_NUMBER: _builtins.int
     WHITE_FIELD_NUMBER: _builtins.int
+    PHASE_FIELD_NUMBER: _builtins.int
     seq: _builtins.int
     """The outcome that the answer goes by."""
     at_ms: _builtins.int
     running: _common_pb2.Color.ValueType
     """Unspecified = no clock runs."""
+    phase: _outcome_pb2.Phase.ValueType
+    """Where the game stood then, e.g. paused."""
     @_builtins.property
     def black(self) -> Global___ClockFace:
         """None in a game without clocks."""
@@ -292,10 +343,11 @@ class GetClocksResponse(_message.Message):
         running: _common_pb2.Color.ValueType = ...,
         black: Global___ClockFace | None = ...,
         white: Global___ClockFace | None = ...,
+        phase: _outcome_pb2.Phase.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["black", b"black", "white", b"white"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["at_ms", b"at_ms", "black", b"black", "running", b"running", "seq", b"seq", "white", b"white"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["at_ms", b"at_ms", "black", b"black", "phase", b"phase", "running", b"running", "seq", b"seq", "white", b"white"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -468,6 +520,7 @@ class HallPenalty(_message.Message):
     BOARD_FIELD_NUMBER: _builtins.int
     PERSON_FIELD_NUMBER: _builtins.int
     PENALTY_FIELD_NUMBER: _builtins.int
+    RULED_FIELD_NUMBER: _builtins.int
     game_id: _builtins.str
     tournament_id: _builtins.str
     round: _builtins.int
@@ -476,6 +529,10 @@ class HallPenalty(_message.Message):
     """Who has the side."""
     @_builtins.property
     def penalty(self) -> _outcome_pb2.Penalty: ...
+    @_builtins.property
+    def ruled(self) -> Global___Act:
+        """The ruling that imposed it: whose, when and why; none where the service imposed it."""
+
     def __init__(
         self,
         *,
@@ -485,10 +542,11 @@ class HallPenalty(_message.Message):
         board: _builtins.int = ...,
         person: _builtins.str = ...,
         penalty: _outcome_pb2.Penalty | None = ...,
+        ruled: Global___Act | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["penalty", b"penalty"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["penalty", b"penalty", "ruled", b"ruled"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["board", b"board", "game_id", b"game_id", "penalty", b"penalty", "person", b"person", "round", b"round", "tournament_id", b"tournament_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["board", b"board", "game_id", b"game_id", "penalty", b"penalty", "person", b"person", "round", b"round", "ruled", b"ruled", "tournament_id", b"tournament_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -503,6 +561,7 @@ class ListPenaltiesRequest(_message.Message):
     PERSON_FIELD_NUMBER: _builtins.int
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    MIN_SEQ_FIELD_NUMBER: _builtins.int
     game_id: _builtins.str
     """Each empty = of all."""
     tournament_id: _builtins.str
@@ -510,6 +569,8 @@ class ListPenaltiesRequest(_message.Message):
     page_size: _builtins.int
     """At most so many; 0 = 50, 1000 at most."""
     page_token: _builtins.str
+    min_seq: _builtins.int
+    """With game_id, as in GetGameRequest."""
     def __init__(
         self,
         *,
@@ -518,10 +579,11 @@ class ListPenaltiesRequest(_message.Message):
         person: _builtins.str = ...,
         page_size: _builtins.int = ...,
         page_token: _builtins.str = ...,
+        min_seq: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["game_id", b"game_id", "page_size", b"page_size", "page_token", b"page_token", "person", b"person", "tournament_id", b"tournament_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["game_id", b"game_id", "min_seq", b"min_seq", "page_size", b"page_size", "page_token", b"page_token", "person", b"person", "tournament_id", b"tournament_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

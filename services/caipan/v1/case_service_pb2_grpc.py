@@ -67,8 +67,8 @@ class CaseServiceServicer:
     """
 
     def ListCases(self, request, context):
-        """The cases of a game, a tournament or all: open ones first, those that wait longest first.
-        Errors: MALFORMED (page_token), CATCHING_UP.
+        """The cases of a game, a tournament or all: open ones first, those that wait longest first. Of a tournament that no game
+        here belongs to there are none. Errors: MALFORMED (page_token), GAME_UNKNOWN, GAME_DIVERGED, NOT_YET, CATCHING_UP.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -91,8 +91,9 @@ class CaseServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def GetClocks(self, request, context):
-        """What is on the clocks at an instant if nothing happens until then, from the last outcome alone. Nothing is stored.
-        Errors: GAME_UNKNOWN, GAME_DIVERGED, NOT_YET, CATCHING_UP, MALFORMED.
+        """What is on the clocks at an instant: from the last outcome that there was then, as its game reads now; of an instant
+        to come, if nothing happens until then. Nothing is stored.
+        Errors: GAME_UNKNOWN, GAME_DIVERGED, NOT_YET, CATCHING_UP, MALFORMED (at_ms before the game was opened), LOG_UNAVAILABLE.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -310,8 +311,8 @@ class PenaltyServiceServicer:
     """
 
     def ListPenalties(self, request, context):
-        """The ledgers of a game, a person, a tournament, in the order of game and entry.
-        Errors: MALFORMED (page_token), CATCHING_UP.
+        """The ledgers of a game, a person, a tournament, in the order of game and entry. Of a person or a tournament that no
+        game here has there are none. Errors: MALFORMED (page_token), GAME_UNKNOWN, GAME_DIVERGED, NOT_YET, CATCHING_UP.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -34,8 +34,8 @@ class CaseServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> CaseServiceAsyncStub: ...
     ListCases: _grpc.UnaryUnaryMultiCallable[_case_service_pb2.ListCasesRequest, _case_service_pb2.ListCasesResponse]
-    """The cases of a game, a tournament or all: open ones first, those that wait longest first.
-    Errors: MALFORMED (page_token), CATCHING_UP.
+    """The cases of a game, a tournament or all: open ones first, those that wait longest first. Of a tournament that no game
+    here belongs to there are none. Errors: MALFORMED (page_token), GAME_UNKNOWN, GAME_DIVERGED, NOT_YET, CATCHING_UP.
     """
     GetCase: _grpc.UnaryUnaryMultiCallable[_case_service_pb2.GetCaseRequest, _case_service_pb2.GetCaseResponse]
     """One case, and what the player did before in the event. Errors: GAME_UNKNOWN, GAME_DIVERGED, NOT_YET, CATCHING_UP,
@@ -46,8 +46,9 @@ class CaseServiceStub:
     stored. Errors: GAME_UNKNOWN, GAME_DIVERGED, CATCHING_UP, MALFORMED, LOG_UNAVAILABLE.
     """
     GetClocks: _grpc.UnaryUnaryMultiCallable[_case_service_pb2.GetClocksRequest, _case_service_pb2.GetClocksResponse]
-    """What is on the clocks at an instant if nothing happens until then, from the last outcome alone. Nothing is stored.
-    Errors: GAME_UNKNOWN, GAME_DIVERGED, NOT_YET, CATCHING_UP, MALFORMED.
+    """What is on the clocks at an instant: from the last outcome that there was then, as its game reads now; of an instant
+    to come, if nothing happens until then. Nothing is stored.
+    Errors: GAME_UNKNOWN, GAME_DIVERGED, NOT_YET, CATCHING_UP, MALFORMED (at_ms before the game was opened), LOG_UNAVAILABLE.
     """
     WatchCases: _grpc.UnaryStreamMultiCallable[_case_service_pb2.WatchCasesRequest, _case_service_pb2.WatchCasesResponse]
     """For the screen of a chief arbiter: the open cases, then every case as it opens, changes and closes; a heartbeat when
@@ -61,8 +62,8 @@ class CaseServiceAsyncStub(CaseServiceStub):
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     ListCases: _aio.UnaryUnaryMultiCallable[_case_service_pb2.ListCasesRequest, _case_service_pb2.ListCasesResponse]  # type: ignore[assignment]
-    """The cases of a game, a tournament or all: open ones first, those that wait longest first.
-    Errors: MALFORMED (page_token), CATCHING_UP.
+    """The cases of a game, a tournament or all: open ones first, those that wait longest first. Of a tournament that no game
+    here belongs to there are none. Errors: MALFORMED (page_token), GAME_UNKNOWN, GAME_DIVERGED, NOT_YET, CATCHING_UP.
     """
     GetCase: _aio.UnaryUnaryMultiCallable[_case_service_pb2.GetCaseRequest, _case_service_pb2.GetCaseResponse]  # type: ignore[assignment]
     """One case, and what the player did before in the event. Errors: GAME_UNKNOWN, GAME_DIVERGED, NOT_YET, CATCHING_UP,
@@ -73,8 +74,9 @@ class CaseServiceAsyncStub(CaseServiceStub):
     stored. Errors: GAME_UNKNOWN, GAME_DIVERGED, CATCHING_UP, MALFORMED, LOG_UNAVAILABLE.
     """
     GetClocks: _aio.UnaryUnaryMultiCallable[_case_service_pb2.GetClocksRequest, _case_service_pb2.GetClocksResponse]  # type: ignore[assignment]
-    """What is on the clocks at an instant if nothing happens until then, from the last outcome alone. Nothing is stored.
-    Errors: GAME_UNKNOWN, GAME_DIVERGED, NOT_YET, CATCHING_UP, MALFORMED.
+    """What is on the clocks at an instant: from the last outcome that there was then, as its game reads now; of an instant
+    to come, if nothing happens until then. Nothing is stored.
+    Errors: GAME_UNKNOWN, GAME_DIVERGED, NOT_YET, CATCHING_UP, MALFORMED (at_ms before the game was opened), LOG_UNAVAILABLE.
     """
     WatchCases: _aio.UnaryStreamMultiCallable[_case_service_pb2.WatchCasesRequest, _case_service_pb2.WatchCasesResponse]  # type: ignore[assignment]
     """For the screen of a chief arbiter: the open cases, then every case as it opens, changes and closes; a heartbeat when
@@ -91,8 +93,8 @@ class CaseServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _case_service_pb2.ListCasesRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_case_service_pb2.ListCasesResponse, _abc.Awaitable[_case_service_pb2.ListCasesResponse]]:
-        """The cases of a game, a tournament or all: open ones first, those that wait longest first.
-        Errors: MALFORMED (page_token), CATCHING_UP.
+        """The cases of a game, a tournament or all: open ones first, those that wait longest first. Of a tournament that no game
+        here belongs to there are none. Errors: MALFORMED (page_token), GAME_UNKNOWN, GAME_DIVERGED, NOT_YET, CATCHING_UP.
         """
 
     @_abc_1.abstractmethod
@@ -121,8 +123,9 @@ class CaseServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _case_service_pb2.GetClocksRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_case_service_pb2.GetClocksResponse, _abc.Awaitable[_case_service_pb2.GetClocksResponse]]:
-        """What is on the clocks at an instant if nothing happens until then, from the last outcome alone. Nothing is stored.
-        Errors: GAME_UNKNOWN, GAME_DIVERGED, NOT_YET, CATCHING_UP, MALFORMED.
+        """What is on the clocks at an instant: from the last outcome that there was then, as its game reads now; of an instant
+        to come, if nothing happens until then. Nothing is stored.
+        Errors: GAME_UNKNOWN, GAME_DIVERGED, NOT_YET, CATCHING_UP, MALFORMED (at_ms before the game was opened), LOG_UNAVAILABLE.
         """
 
     @_abc_1.abstractmethod
@@ -146,8 +149,8 @@ class PenaltyServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> PenaltyServiceAsyncStub: ...
     ListPenalties: _grpc.UnaryUnaryMultiCallable[_case_service_pb2.ListPenaltiesRequest, _case_service_pb2.ListPenaltiesResponse]
-    """The ledgers of a game, a person, a tournament, in the order of game and entry.
-    Errors: MALFORMED (page_token), CATCHING_UP.
+    """The ledgers of a game, a person, a tournament, in the order of game and entry. Of a person or a tournament that no
+    game here has there are none. Errors: MALFORMED (page_token), GAME_UNKNOWN, GAME_DIVERGED, NOT_YET, CATCHING_UP.
     """
     CompareRulings: _grpc.UnaryUnaryMultiCallable[_case_service_pb2.CompareRulingsRequest, _case_service_pb2.CompareRulingsResponse]
     """The same infraction, the same sanction? The rulings of a tournament under one clause side by side, those that stand
@@ -160,8 +163,8 @@ class PenaltyServiceAsyncStub(PenaltyServiceStub):
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     ListPenalties: _aio.UnaryUnaryMultiCallable[_case_service_pb2.ListPenaltiesRequest, _case_service_pb2.ListPenaltiesResponse]  # type: ignore[assignment]
-    """The ledgers of a game, a person, a tournament, in the order of game and entry.
-    Errors: MALFORMED (page_token), CATCHING_UP.
+    """The ledgers of a game, a person, a tournament, in the order of game and entry. Of a person or a tournament that no
+    game here has there are none. Errors: MALFORMED (page_token), GAME_UNKNOWN, GAME_DIVERGED, NOT_YET, CATCHING_UP.
     """
     CompareRulings: _aio.UnaryUnaryMultiCallable[_case_service_pb2.CompareRulingsRequest, _case_service_pb2.CompareRulingsResponse]  # type: ignore[assignment]
     """The same infraction, the same sanction? The rulings of a tournament under one clause side by side, those that stand
@@ -177,8 +180,8 @@ class PenaltyServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _case_service_pb2.ListPenaltiesRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_case_service_pb2.ListPenaltiesResponse, _abc.Awaitable[_case_service_pb2.ListPenaltiesResponse]]:
-        """The ledgers of a game, a person, a tournament, in the order of game and entry.
-        Errors: MALFORMED (page_token), CATCHING_UP.
+        """The ledgers of a game, a person, a tournament, in the order of game and entry. Of a person or a tournament that no
+        game here has there are none. Errors: MALFORMED (page_token), GAME_UNKNOWN, GAME_DIVERGED, NOT_YET, CATCHING_UP.
         """
 
     @_abc_1.abstractmethod
