@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
+import re
 import signal
 import subprocess
+import time
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -52,14 +56,22 @@ def test_a_case_is_shown_with_what_may_be_ruled_in_both_languages_and_the_next_s
     ]
     (told,) = objects(caipan("cases", "--tournament", "A", "--json", **service.at).stdout)
     assert (told["game_id"], told["person"], told["case"]["case_id"]) == ("A/r1/b1", "li", "5")
-    assert caipan("cases", "--tournament", "nowhere", **service.at).stdout == "no open cases\n"
+    assert caipan("cases", here, "5", **service.at).stdout.startswith("A/r1/b1  case 5  about Black (li)")
+
+
+@pytest.mark.parametrize("command", ["cases", "penalties"])
+def test_what_is_not_known_here_is_no_game_without_cases(command: str, service: Service) -> None:
+    done = caipan(command, "A/r9/b9", ok=1, **service.at)
+    assert done.stderr == "caipan: game_id: no game 'A/r9/b9' was opened here; check the id, or open the game\n"
+    done = caipan(command, "--tournament", "nowhere", ok=1, **service.at)
+    assert done.stderr == "caipan: no game of the tournament 'nowhere' is known here; check the id\n"
 
 
 def test_what_the_player_did_before_in_the_event_stands_beside_a_case(service: Service) -> None:
     caipan("rule", send(service, "B/r1/b1", DOUBLE), *VOID, "--yes", **service.at)
     shown = caipan("cases", send(service, "B/r2/b1", DOUBLE), **service.at).stdout
     assert "  before: B/r1/b1, decided by ruling-" in shown
-    assert ": VOID_AND_WARN under CN2002 17.2 连下两着 Two moves in a row: the stone of e4 is void, a warning" in shown
+    assert ": VOID_AND_WARN under CN2002 17.2 连下两着 Two moves in a row: the stone at D17 is void, a warning" in shown
     closed = caipan("cases", "--tournament", "B", "--closed", **service.at).stdout
     assert closed.index("B/r2/b1  case 5") < closed.index("B/r1/b1  case 5")
 
@@ -67,20 +79,56 @@ def test_what_the_player_did_before_in_the_event_stands_beside_a_case(service: S
 def test_a_hall_is_followed_as_cases_open_and_close(service: Service) -> None:
     send(service, "C/r1/b1", DOUBLE)
     with Running("cases", "--tournament", "C", "--watch", **service.at) as watching:
-        assert watching.line().startswith("C/r1/b1  case 5  about Black")
+        assert re.match(r"[0-9:]{8}  C/r1/b1  case 5  about Black", watching.line())
         for _ in range(4):
-            watching.line()
+            assert watching.line().startswith("  ")
         send(service, "C/r1/b2", DOUBLE)
-        assert watching.line().startswith("C/r1/b2  case 5  about Black")
+        assert re.match(r"[0-9:]{8}  C/r1/b2  case 5  about Black", watching.line())
         for _ in range(4):
             watching.line()
         caipan("rule", "C/r1/b1", *VOID, "--yes", **service.at)
-        assert watching.line().startswith("C/r1/b1  case 5  decided by ruling-")
+        assert re.match(r"[0-9:]{8}  C/r1/b1  case 5  decided by ruling-", watching.line())
         assert watching.end(signal.SIGINT)[0] == 0
     with Running("cases", "--tournament", "C", "--watch", "--json", **service.at) as watching:
         assert len(watching.object()["open"]["cases"]) == 1
     done = caipan("cases", "C/r1/b1", "--watch", ok=2, **service.at)
     assert "--watch follows a hall" in said(done.stderr)
+
+
+def test_a_hall_that_is_followed_tells_who_claims_who_agrees_and_what_is_listed_then(service: Service) -> None:
+    here = send(service, "C/r2/b1", "B Q16, W D4")
+    with Running("cases", "--tournament", "C", "--watch", **service.at) as watching:
+        while not watching.line().endswith("(arbiter)\n"):
+            pass
+        watching.line()  # the finding of the last open case
+        caipan("claim", here, "--clause", "17.6", "--note", "a spectator fell", **service.at)
+        while "claimed" not in (line := watching.line()):
+            assert line.startswith((" ", time.strftime("%H:"), "0", "1", "2"))
+        assert line.endswith(": a spectator fell\n")
+        for player, answer in (("B", []), ("W", ["--refuse"])):
+            caipan("consent", here, "4", "--by", player, "--proposal", "move 2", *answer, **service.at)
+        told = [watching.line()[10:].rstrip() for _ in range(2)]
+        assert told == ["C/r2/b1  case 4  Black agrees: move 2", "C/r2/b1  case 4  White does not agree: move 2"]
+        caipan("consent", here, "4", "--by", "W", "--proposal", "move 2", **service.at)
+        assert watching.line()[10:].rstrip() == "C/r2/b1  case 4  White agrees: move 2"
+        assert "case 4  now listed: CN2002 17.6: CONTINUE (arbiter)" in watching.line()
+    done = Running("cases", "--tournament", "nowhere", "--watch", **service.at)
+    with done:
+        assert done.line() == "no open cases\n"
+        assert "no game of the tournament 'nowhere' is known here so far" in done.end(signal.SIGINT)[1]
+
+
+def test_who_claimed_and_who_decided_stands_beside_a_case_and_a_penalty_with_the_reason(service: Service) -> None:
+    here = send(service, "C/r3/b1", DOUBLE)
+    caipan("claim", here, "--clause", "17.2", "--by", "W", "--note", "he played twice", **service.at)
+    caipan("rule", here, *VOID, "--yes", "--event-id", "r1", "--at", "2026-05-04T10:30:00", **service.at)
+    for shown in (("--closed",), ("5",)):
+        lines = caipan("cases", here, *shown, **service.at).stdout.splitlines()
+        assert lines[1].startswith("  decided by r1: VOID_AND_WARN")
+        assert lines[2] == "    zhao as arbiter, 2026-05-04 10:30:00: seen by both"
+        assert re.match(r"  claimed: White \(claim-.*\); caipan-desk as arbiter, .*: he played twice", lines[3])
+    (line,) = caipan("penalties", here, **service.at).stdout.splitlines()
+    assert line.endswith("by r1 (zhao as arbiter, 2026-05-04 10:30:00: seen by both)")
 
 
 # superseding
@@ -103,19 +151,59 @@ def test_the_chief_supersedes_a_ruling_and_the_penalty_is_gone_everywhere(servic
     assert "a warning under CN2002 17.2" in caipan("penalties", here, **service.at).stdout
 
 
+def test_a_ruling_that_was_superseded_is_named_with_what_stands_in_its_place(service: Service) -> None:
+    here = send(service, "S/r1/b2", DOUBLE)
+    caipan("rule", here, *VOID, "--yes", "--event-id", "first", **service.at)
+    instead = ("--option", "DISMISS", "--reason", "White had passed", "--yes")
+    caipan("rule", here, "--supersedes", "first", *instead, "--event-id", "second", **service.at)
+    done = caipan("rule", here, "--supersedes", "first", *instead, ok=1, **service.at)
+    assert done.stderr == "caipan: S/r1/b2: 'first' was superseded by 'second' in case 5: name that one\n"
+
+
+# signing
+
+
+def test_the_result_is_final_when_both_players_and_the_arbiter_have_signed(service: Service) -> None:
+    here = send(service, "S/r2/b1", "B Q16")
+    done = caipan("sign", here, "--by", "B", ok=1, **service.at)
+    assert done.stderr == "caipan: S/r2/b1: there is no result to sign yet\n"
+    resigned = {"eventId": "end", "gameId": here, "atMs": str(time.time_ns() // 1_000_000), "player": "COLOR_WHITE"}
+    caipan("send", "-", text=json.dumps({**resigned, "gameResigned": {}}), **service.at)
+    assert "signed: black " in caipan("sign", here, "--by", "B", **service.at).stdout
+    assert "black has signed already" in caipan("sign", here, "--by", "b", ok=1, **service.at).stderr
+    caipan("sign", here, "--by", "W", **service.at)
+    assert "signed by: black, white; not yet by: arbiter" in caipan("show", here, **service.at).stdout
+    stranger = token(service, "mallory", "ARBITER")
+    done = caipan("sign", here, ok=1, CAIPAN_TOKEN=stranger, **service.at)
+    assert "NOT SIGNED: 'mallory' is no arbiter of this game" in done.stderr
+    told = caipan("sign", here, "--event-id", "last", **service.at).stdout
+    assert told.endswith("signed: black, white, arbiter  Black wins by resignation, final\n")
+    assert "signed by: black, white, arbiter; the result is final" in caipan("show", here, **service.at).stdout
+    caipan("sign", here, "--event-id", "last", **service.at)
+    assert "the result is final" in caipan("sign", here, ok=1, CAIPAN_TOKEN=stranger, **service.at).stderr
+
+
 # clock
 
 
 def test_the_clocks_of_a_game_are_shown_as_they_would_be_at_an_instant(service: Service) -> None:
     here = send(service, "K/r1/b1", "B Q16", regulations={"regime": "REGIME_ABSOLUTE", "basic_time_s": 60})
-    before = ("--at", "2023-11-14T22:13:20", "--json")  # no time has passed then since the last outcome
-    (told,) = objects(caipan("clock", here, *before, **service.at).stdout)
-    assert (told["running"], told["white"]["left_ms"]) == ("COLOR_WHITE", "60000")
+    (state,) = objects(caipan("show", here, "--json", **service.at).stdout)
+    at = int(state["clocks"]["since_ms"])
+    (told,) = objects(caipan("clock", here, "--at", at + 5000, "--json", **service.at).stdout)
+    assert (told["running"], told["white"]["left_ms"]) == ("COLOR_WHITE", "55000")
+    then = datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="milliseconds")
+    assert "White  0:01:00 left, 0:00:00 used  runs" in caipan("clock", here, "--at", then, **service.at).stdout
+    earlier = caipan("clock", here, "--at", at - 500, **service.at).stdout
+    assert earlier.splitlines()[1:] == ["White  0:01:00 left, 0:00:00 used", "no clock runs"]
+    assert "the game was opened later, at 20" in caipan("clock", here, "--at", at - 9000, ok=1, **service.at).stderr
     lines = caipan("clock", here, **service.at).stdout.splitlines()
     assert lines[0] == "Black  0:01:00 left, 0:00:00 used"
     assert lines[1].startswith("White  0:00:00 left, ")
     assert lines[1].endswith("the time is over  runs")
     assert caipan("clock", send(service, "K/r1/b2"), **service.at).stdout == "a game without clocks\n"
+    caipan("round", "pause", "K", "1", "--game", here, **service.at)
+    assert caipan("clock", here, **service.at).stdout.splitlines()[2:] == ["the game is paused"]
 
 
 # rule
@@ -128,7 +216,7 @@ def test_a_ruling_is_shown_before_it_is_recorded_and_who_decides_is_an_official_
         "VOID_AND_WARN  该着无效，警告一次  The move is void; one warning  "
         "under CN2002 17.2 连下两着 Two moves in a row",
         "  decided by zhao as arbiter: seen by both",
-        "  the stone of e4 is void",
+        "  the stone at D17 is void",
         "  a warning for Black",
         "  board: off the board D17",
         "  then: White to move, move 3 made",
@@ -163,6 +251,8 @@ def test_the_second_warning_is_shown_as_the_loss_it_is(service: Service) -> None
             ["--clause", "12.4(7)", "--option", "OTHER", "--reason", "r"],
             "--effect: missing: this option leaves them to you",
         ),
+        (["--clause", "KBA2024 18.1", "--option", "WARN"], "--clause: CN2002 has no clause 'KBA2024 18.1'; list all"),
+        (["--clause", "17.9", "--option", "WARN"], "'17.9'; the nearest are: 17.6, 17.5, 17.4"),
         (["--effect", "warn whom=B"], "--effect: 'whom=B' in 'warn whom=B': warn takes player=..."),
     ],
 )
@@ -188,8 +278,6 @@ def test_several_open_cases_have_to_be_told_apart(service: Service) -> None:
     ("given", "why"),
     [
         (["--option", "LOSS"], "option: 'LOSS' is not listed here; VOID_AND_WARN, DISMISS"),
-        (["--clause", "KBA2024 18.1", "--option", "WARN"], "clause: CN2002 has no clause 'KBA2024 18.1'"),
-        (["--clause", "99", "--option", "WARN"], "clause: CN2002 has no clause '99'"),
         (["9", "--option", "DISMISS"], "case_id: this game has no case '9' (5)"),
         (["5", "--option", "DISMISS", "--person", "nobody"], "role: 'nobody' is not ARBITER in this game"),
         (["5", "--option", "DISMISS", "--effect", "warn player=B"], "effects: warn does not belong to this option"),
@@ -215,7 +303,7 @@ def test_a_closed_case_and_another_game_are_told_apart(service: Service) -> None
     done = caipan("rule", here, ok=2, **service.at)
     assert "--clause: missing: no case is open: name the clause" in said(done.stderr)
     done = caipan("rule", here, "--supersedes", "r9", *VOID, "--yes", ok=1, **service.at)
-    assert "no case was decided by 'r9'; see caipan cases --closed" in done.stderr
+    assert "no case was decided by 'r9'; see caipan cases F/r1/b2 --closed" in done.stderr
 
 
 def test_a_ruling_repeated_with_its_id_has_one_effect(service: Service) -> None:
@@ -245,10 +333,17 @@ def test_a_token_says_who_decides_and_a_role_too_low_is_refused(service: Service
     assert "the token cannot be read" in done.stderr
 
 
-def test_who_is_no_arbiter_is_told_by_the_gateway(service: Service) -> None:
+def test_who_may_not_decide_here_is_told_before_a_ruling_is_shown_as_his(service: Service) -> None:
     here = send(service, "H/r1/b2", DOUBLE)
-    done = caipan("rule", here, *VOID, "--yes", ok=1, CAIPAN_TOKEN=token(service, "zhao", "RECORDER"), **service.at)
-    assert "ruling_decided needs one of the roles ARBITER, DEPUTY, CHIEF, COMMITTEE" in done.stderr
+    recorder = token(service, "zhao", "RECORDER")
+    elsewhere = caipan("token", "--person", "zhao", "--role", "ARBITER", "--games", "X", **service.at).stdout.strip()
+    for given, why in (
+        (recorder, "ruling_decided needs one of the roles ARBITER, DEPUTY, CHIEF, COMMITTEE"),
+        (elsewhere, "the token is not good for the game 'H/r1/b2'"),
+    ):
+        done = caipan("rule", here, *VOID, "--yes", ok=1, CAIPAN_TOKEN=given, **service.at)
+        assert why in done.stderr
+        assert "decided by zhao" not in done.stdout
 
 
 def terminal(service: Service, *arguments: str, answers: list[tuple[str, str]]) -> tuple[int, str]:
@@ -284,10 +379,31 @@ def test_at_a_terminal_what_is_missing_is_asked_for_and_the_preview_confirmed(se
     assert "1  VOID_AND_WARN  该着无效，警告一次  The move is void; one warning  (arbiter; CN2002 17.2)" in seen
     assert "a number from 1 to 2" in seen
     assert "nothing was recorded" in seen
-    code, seen = terminal(service, "rule", here, answers=[*questions[1:3], ("[y/N]:", "y")])
+    assert seen.count("VOID_AND_WARN  该着无效") == 2  # in the menu and in the preview
+    code, seen = terminal(service, "rule", here, answers=[questions[0], ("what is ruled:", "\x03")])
+    assert (code, "caipan: nothing was recorded" in seen) == (1, True)
+    named = [("what is ruled:", "void_and_warn"), questions[2], ("[y/N]:", "y")]
+    code, seen = terminal(service, "rule", here, answers=named)
     assert code == 0
     assert "case 5 decided: VOID_AND_WARN" in seen
     assert caipan("cases", here, **service.at).stdout == "no open cases\n"
+
+
+def test_at_a_terminal_a_case_is_chosen_by_its_number_and_a_clause_that_is_none_is_asked_for_again(
+    service: Service,
+) -> None:
+    here = send(service, "I/r1/b3", DOUBLE)
+    caipan("conduct", here, "phone-sound", "--against", "W", **service.at)
+    caipan("conduct", here, "smoking", "--against", "W", **service.at)
+    chosen = [("(its number):", "2"), ("(its number):", "6"), ("what is ruled:", "WARN"), ("the reason:", "it rang")]
+    code, seen = terminal(service, "rule", here, answers=[*chosen, ("[y/N]:", "y")])
+    assert code == 0, seen
+    assert "  one of 5, 6, 7" in seen
+    assert "case 6 decided: WARN under CN2002 23.7" in seen
+    here = send(service, "I/r1/b4", "B Q16")
+    asked = [("the clause:", "99"), ("the clause:", "17.4"), ("what is ruled:", "WARN"), ("the reason:", "\x03")]
+    code, seen = terminal(service, "rule", here, answers=asked)
+    assert (code, "CN2002 has no clause '99'; the nearest are: 19" in seen) == (1, True)
 
 
 def test_at_a_terminal_effects_that_an_option_leaves_open_are_asked_for(service: Service) -> None:
@@ -344,6 +460,16 @@ def test_conduct_opens_a_case_and_is_told_as_json_too(service: Service) -> None:
     assert case["candidates"][0]["key"] == "CN2002 23.7 look"
 
 
+def test_a_claim_under_no_clause_or_in_no_game_is_not_recorded(service: Service) -> None:
+    here = send(service, "J/r1/b6", "B Q16")
+    for command in (["claim", here, "--by", "B"], ["conduct", here, "other"]):
+        done = caipan(*command, "--clause", "17.9", ok=2, **service.at)
+        assert "CN2002 has no clause '17.9'; the nearest are: 17.6" in said(done.stderr)
+    for command in (["claim", "J/r9/b9"], ["conduct", "J/r9/b9", "smoking"]):
+        assert "no game 'J/r9/b9' was opened here" in caipan(*command, ok=1, **service.at).stderr
+    assert "2 outcomes" in caipan("show", here, **service.at).stdout
+
+
 # penalties
 
 
@@ -364,7 +490,8 @@ def test_penalties_and_rulings_side_by_side(service: Service) -> None:
         caipan("penalties", "--tournament", "K", "--compare", "12.4(7)", "--json", **service.at).stdout
     )
     assert compared["unequal"] is True
-    assert caipan("penalties", "K/r9/b9", **service.at).stdout == "no penalties\n"
+    done = caipan("penalties", "--tournament", "K", "--compare", "17.9", ok=2, **service.at)
+    assert "CN2002 has no clause '17.9'; the nearest are: 17.6" in said(done.stderr)
     assert "--compare needs --tournament alone" in said(
         caipan("penalties", "--compare", "17.2", ok=2, **service.at).stderr
     )
@@ -391,6 +518,13 @@ def test_a_round_is_paused_and_goes_on_game_by_game(service: Service) -> None:
         "L/r1/b1",
         "L/r1/b2",
     ]
+
+
+def test_a_paused_game_that_is_started_is_told_to_stay_paused(service: Service) -> None:
+    send(service, "L/r3/b1", "B Q16")
+    caipan("round", "pause", "L", "3", **service.at)
+    told = caipan("round", "start", "L", "3", **service.at).stdout
+    assert told.startswith("L/r3/b1  STAYS PAUSED; it goes on with caipan round resume L 3\n")
 
 
 def test_a_game_that_cannot_be_marked_is_named_and_the_others_are_marked(service: Service) -> None:

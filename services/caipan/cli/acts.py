@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from caipan.cli.clause_names import edition_in_force, why_unknown
 from caipan.cli.console import CommandError, print_json, printable, stdout
-from caipan.cli.desk import DESK, Against, At, DeskToken, EventId, Refs, Seat, at_ms, new_id, seat
+from caipan.cli.desk import Against, At, DeskToken, EventId, Refs, Seat, at_desk, at_ms, new_id, seat
 from caipan.cli.online import GameId, connect, tell_outcome
 from caipan.cli.options import ADDRESS, DATA, Address, AsJson, Data, Query
+from caipan.cli.words import details_of, standing_of
 from caipan.v1.facts_pb2 import ClaimRaised, ConductObserved, ConsentGiven, SessionMarked
-from caipan.v1.game_service_pb2 import GetGameRequest, ListGamesRequest
+from caipan.v1.game_service_pb2 import GetGameRequest, GetGameResponse, ListGamesRequest
 from caipan.v1.intake_service_pb2 import Appended
 from caipan.v1.outcome_pb2 import PHASE_PAUSED, PHASE_PLAY
 from caipan.v1.ruling_service_pb2 import (
@@ -24,6 +26,7 @@ from caipan.v1.ruling_service_pb2 import (
     RaiseClaimRequest,
     ReportConductRequest,
 )
+from caipan.v1.state_pb2 import GameState
 
 if TYPE_CHECKING:
     from caipan.cli.client import Service
@@ -66,11 +69,13 @@ def claim(
     event_id: EventId = "",
     at: At = "",
     address: Address = ADDRESS,
+    query: Query = None,
     token: DeskToken = None,
     data: Data = DATA,
     json: AsJson = False,
 ) -> None:
     """Record a claim of a player, or of the desk itself: it joins the case it is about, or opens one."""
+    _check_clause(_game(query or address, game), clause)
     said = ClaimRaised(
         kind=ClaimRaised.Kind.Value(f"KIND_{kind.name}"),
         clause=clause,
@@ -78,7 +83,7 @@ def claim(
         refs=ref or (),
         note=note,
     )
-    service = _desk(address, token, data)
+    service = at_desk(address, token, data)
     request = RaiseClaimRequest(entry=_entry(game, event_id or new_id("claim"), at, by), claim=said)
     _tell(service.insist_or_say(service.rulings.RaiseClaim, request).result, json)
 
@@ -93,11 +98,13 @@ def conduct(
     event_id: EventId = "",
     at: At = "",
     address: Address = ADDRESS,
+    query: Query = None,
     token: DeskToken = None,
     data: Data = DATA,
     json: AsJson = False,
 ) -> None:
     """Report conduct in the hall: a telephone, a talk, smoking, a disturbance."""
+    _check_clause(_game(query or address, game), clause)
     said = ConductObserved(
         against=seat(against),
         person=person,
@@ -105,7 +112,7 @@ def conduct(
         note=note,
         clause=clause,
     )
-    service = _desk(address, token, data)
+    service = at_desk(address, token, data)
     request = ReportConductRequest(entry=_entry(game, event_id or new_id("conduct"), at, None), conduct=said)
     _tell(service.insist_or_say(service.rulings.ReportConduct, request).result, json)
 
@@ -113,7 +120,9 @@ def conduct(
 def consent(
     game: GameId,
     case: Annotated[str, typer.Argument(help="Number of the case; without it the one that is open.")] = "",
-    by: By = None,
+    by: Annotated[
+        Seat | None, typer.Option("--by", help="The player who was asked; needed.", case_sensitive=False)
+    ] = None,
     refuse: Annotated[bool, typer.Option("--refuse", help="The player does not agree.")] = False,
     proposal: Annotated[str, typer.Option(help="To what; both players have to agree to the same.")] = "",
     event_id: EventId = "",
@@ -128,22 +137,29 @@ def consent(
     if by is None:
         raise typer.BadParameter("missing: which player", param_hint="--by")
     if not case:
-        reading = connect(query or address)
-        waiting = reading.call(reading.games.GetGame, GetGameRequest(game_id=game)).game.cases
+        waiting = _game(query or address, game).cases
         if len(waiting) != 1:
             known = ", ".join(each.case_id for each in waiting) or "none"
             raise typer.BadParameter(f"missing: which case; open are: {known}", param_hint="CASE")
         case = waiting[0].case_id
-    service = _desk(address, token, data)
+    service = at_desk(address, token, data)
     said = ConsentGiven(case_id=case, proposal=proposal, accept=not refuse)
     request = GiveConsentRequest(entry=_entry(game, event_id or new_id("consent"), at, by), consent=said)
     _tell(service.insist_or_say(service.rulings.GiveConsent, request).result, json)
 
 
-def _desk(address: str, token: str | None, data: Data) -> Service:
-    from caipan.cli.client import token_for
+def _game(address: str, game: str) -> GameState:
+    """A game that somebody names: what is said of one that is not there would wait for it. Raises CommandError."""
+    reading = connect(address)
+    answer: GetGameResponse = reading.call(reading.games.GetGame, GetGameRequest(game_id=game))
+    return answer.game
 
-    return connect(address, token_for(token, data, DESK))
+
+def _check_clause(state: GameState, clause: str) -> None:
+    """A slip must not be kept as what somebody has said. Raises BadParameter with the nearest clauses."""
+    edition = edition_in_force(state)
+    if clause and not edition.named(clause):
+        raise typer.BadParameter(why_unknown(edition, clause), param_hint="--clause")
 
 
 def _entry(game: str, event_id: str, at: str, by: Seat | None) -> Entry:
@@ -169,6 +185,7 @@ class Mark(StrEnum):
 
 
 _MARKED = {Mark.START: "started", Mark.PAUSE: "paused", Mark.RESUME: "goes on"}
+_AFTER = {Mark.START: PHASE_PLAY, Mark.PAUSE: PHASE_PAUSED, Mark.RESUME: PHASE_PLAY}
 
 
 def mark_round(
@@ -194,7 +211,7 @@ def mark_round(
     game_ids = game or list(_games_of(reading, tournament, round_number))
     if not game_ids:
         raise CommandError(f"{tournament}: no game of round {round_number} is in play")
-    service = _desk(address, token, data)
+    service = at_desk(address, token, data)
     request = MarkRoundRequest(
         request_id=request_id or new_id(mark),
         mark=SessionMarked.Mark.Value(f"MARK_{mark.name}"),
@@ -206,7 +223,7 @@ def mark_round(
         if json:
             print_json(each)
         else:
-            stdout().print(_line(each, mark))
+            stdout().print(*_lines(each, mark, f"caipan round resume {tournament} {round_number}"), sep="\n")
     if failed := sum(each.HasField("error") for each in told):
         again = f"repeat it with --request-id {request.request_id} --at {request.at_ms}"
         raise CommandError(f"{failed} of {len(told)} games were not marked; mend that, then {again}")
@@ -223,7 +240,17 @@ def _games_of(reading: Service, tournament: str, round_number: int) -> Iterator[
         request.page_token = page.next_page_token
 
 
-def _line(game: GameMarked, mark: Mark) -> str:
+def _lines(game: GameMarked, mark: Mark, again: str) -> Iterator[str]:
+    """What became of a mark, as the verdict says; ``again``: how a game that stays paused goes on."""
     if game.HasField("error"):
-        return printable(f"{game.game_id}  NOT MARKED: {game.error.reason}; {game.error.remedy}")
-    return printable(f"{game.game_id}  {_MARKED[mark]}")
+        yield printable(f"{game.game_id}  NOT MARKED: {game.error.reason}; {game.error.remedy}")
+        return
+    verdict = game.result.outcome.verdict
+    if verdict.phase == _AFTER[mark]:
+        said = _MARKED[mark]
+    elif verdict.phase == PHASE_PAUSED:
+        said = f"STAYS PAUSED; it goes on with {again}"
+    else:
+        said = f"not {_MARKED[mark]}: {standing_of(verdict)}"
+    yield printable(f"{game.game_id}  {said}")
+    yield from (f"      {line}" for line in details_of(verdict))

@@ -9,7 +9,7 @@ from typing import NoReturn
 
 import typer
 
-from caipan.cli import acts, clauses, hall, logcopy, offline, online, operation, ruling, running, topics
+from caipan.cli import acts, clauses, hall, logcopy, offline, online, operation, ruling, running, signing, topics
 from caipan.cli.console import CommandError, say_error
 
 app = typer.Typer(
@@ -64,7 +64,7 @@ app.command(epilog="Example: caipan stream events.jsonl --wait log")(online.stre
 app.command(epilog="Example: caipan show T1/r1/b1")(online.show)
 app.command(epilog="Example: caipan watch T1/r1/b1 --from-start")(online.watch)
 app.command(epilog="Example: caipan cases --tournament T1")(hall.cases)
-app.command(epilog="Example: caipan clock T1/r1/b1 --at 2026-04-15T09:48:00")(hall.clock)
+app.command(epilog="Example: caipan clock T1/r1/b1 --at 09:48")(hall.clock)
 app.command(epilog="Example: caipan claim T1/r1/b2 --clause 17.2 --by W --against B")(acts.claim)
 app.command(epilog="Example: caipan conduct T1/r1/b2 phone-sound --against W")(acts.conduct)
 app.command(epilog="Example: caipan consent T1/r1/b2 5 --by W --refuse")(acts.consent)
@@ -72,6 +72,7 @@ app.command(epilog='Example: caipan rule T1/r1/b2 5 --option VOID_AND_WARN --rea
     ruling.rule
 )
 app.command("round", epilog="Example: caipan round pause T1 1")(acts.mark_round)
+app.command(epilog="Example: caipan sign T1/r1/b1 --by B")(signing.sign)
 app.command(epilog="Example: caipan penalties --tournament T1 --compare 17.2")(hall.penalties)
 app.command(epilog="Example: caipan adjudicate game.sgf --dead D18,E17")(offline.adjudicate)
 app.command(epilog="Example: caipan sgf2events game.sgf --game-id T1/r1/b1")(offline.sgf2events)

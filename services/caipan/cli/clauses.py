@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
-from difflib import get_close_matches
 from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
 from rich.cells import cell_len
 
+from caipan.cli.clause_names import meant_by, of_article, why_unknown
 from caipan.cli.console import print_json, stdout
 from caipan.cli.offline import EditionId
 from caipan.cli.options import AsJson
@@ -46,6 +46,7 @@ _WORDS = {
     "OPPONENT_TIME": ("在对方的时间内", "in the opponent's thinking time"),
     "COUNT": ("读秒中", "under the count"),
     "DEAD_STONES": ("确认死子时", "while the dead stones are agreed"),
+    "OUTSIDE_MOMENT": ("不在规定的时机提出", "claimed outside its moment"),
     "LATE": ("逾期提出", "the claim is late"),
     "ANSWERED": ("对方已着子", "the opponent has moved since"),
     "UNANSWERED": ("对方尚未着子", "the opponent has not moved since"),
@@ -79,42 +80,52 @@ _LABELS = ("cited", "ruling", "raised", "until", "decided", "limit", "options", 
 
 def clauses(
     words: Annotated[
-        list[str] | None, typer.Argument(help="A clause: 17.3, 17.3 drop, CN1988S 17.3.", metavar="[ID]")
+        list[str] | None,
+        typer.Argument(help="Clauses, or an article: 17.3, 17.3 drop, CN1988S 17.3, 22.", metavar="ID"),
     ] = None,
     edition: EditionId = ROOT,
     lang: Annotated[Lang | None, typer.Option(help="Texts in this language only.")] = None,
     json: AsJson = False,
 ) -> None:
-    """List the clauses of an edition, or show one: its text, who may raise it until when, who decides, the options.
+    """List the clauses of an edition or of an article, or show some: the text, who may raise it until when, who
+    decides, the options.
 
     An id may name its edition. For a clause that an edition replaces, what stands in its place is shown.
     """
-    asked = " ".join(words or ())
-    named = asked.partition(" ")[0]
+    asked = " ".join(words or ()).split()
+    named = asked[0] if asked else ""
     text = edition_of(named if edition == ROOT and named in edition_ids() else edition)
-    found = _found(text, asked.removeprefix(f"{text.id} ")) if asked else tuple(text.clauses.values())
+    if not asked or (len(asked) == 1 and not meant_by(text, named) and of_article(text, named)):
+        listed = of_article(text, named) or tuple(text.clauses.values())
+        head = f"{text.id}{f' {named}' if asked else ''}  {_both(text.title_zh, text.title_en, lang)}"
+        _tell(text, listed, [head, *_list(listed, lang)], lang, json)
+        return
+    found = tuple(_found(text, asked))
+    pages = "\n\n".join("\n".join(_page(text, clause, lang)) for clause in found)
+    _tell(text, found, [pages], lang, json)
+
+
+def _tell(text: Edition, found: tuple[Clause, ...], lines: list[str], lang: Lang | None, json: bool) -> None:
     if json:
         for clause in found:
             print_json(_as_json(text, clause, lang))
-    elif asked:
-        stdout().print("\n\n".join("\n".join(_page(text, clause, lang)) for clause in found))
     else:
-        stdout().print(f"{text.id}  {_both(text.title_zh, text.title_en, lang)}", *_list(found, lang), sep="\n")
+        stdout().print(*lines, sep="\n")
 
 
-def _found(text: Edition, asked: str) -> tuple[Clause, ...]:
-    """The clause of this id, with its matters; else what stands for it. Raises BadParameter with the nearest ids."""
-    for name in (f"{text.id} {asked}", asked):
-        matters = tuple(each for key, each in text.clauses.items() if key == name or key.startswith(f"{name} "))
-        if matters or text.cited(name):
-            return matters or text.cited(name)
-    try:
-        return (text.about(asked),)
-    except KeyError:
-        names = [key.removeprefix(f"{text.id} ") for key in text.clauses]
-        near = get_close_matches(asked, names, 3, 0.5)
-        hint = f"the nearest are: {', '.join(near)}" if near else f"list all: caipan clauses --edition {text.id}"
-        raise typer.BadParameter(f"{text.id} has no clause {asked!r}; {hint}", param_hint="ID") from None
+def _found(text: Edition, words: Sequence[str]) -> Iterator[Clause]:
+    """The clauses that the words name, each name as long as it can be. Raises BadParameter with the nearest ids."""
+    before: Sequence[str] = ()
+    while words:
+        for end in range(len(words), 0, -1):
+            if found := meant_by(text, " ".join(words[:end]).removeprefix(f"{text.id} ")):
+                break
+        else:
+            matter = () if words[0][0].isdigit() else before  # 17.3 dorp
+            name = " ".join([*matter, *words]).removeprefix(f"{text.id} ")
+            raise typer.BadParameter(why_unknown(text, name), param_hint="ID")
+        yield from found
+        before, words = words[:end], words[end:]
 
 
 def _list(found: tuple[Clause, ...], lang: Lang | None) -> Iterator[str]:

@@ -12,6 +12,7 @@ import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from caipan.cli.console import CommandError, say_error
+from caipan.cli.options import PRIVATE_KEY_FILE
 from caipan.cli.synthetic import RECORDER
 from caipan.serving.errors import detail_of, retry_delay_s
 from caipan.serving.tokens import ALL, KeyFileError, load_private_key, make_token, role_name
@@ -19,11 +20,13 @@ from caipan.v1.case_service_pb2 import WatchCasesRequest, WatchCasesResponse
 from caipan.v1.case_service_pb2_grpc import CaseServiceStub, PenaltyServiceStub
 from caipan.v1.common_pb2 import Actor
 from caipan.v1.errors_pb2 import (
+    ERROR_CODE_GAME_UNKNOWN,
     ERROR_CODE_SHUTTING_DOWN,
     ERROR_CODE_SLOW_READER,
     ERROR_CODE_TOKEN_STALE,
     ERROR_CODE_UNSPECIFIED,
     ERROR_CODE_VERDICT_PENDING,
+    ErrorDetail,
 )
 from caipan.v1.game_service_pb2 import WatchGameRequest, WatchGameResponse
 from caipan.v1.game_service_pb2_grpc import GameServiceStub
@@ -31,8 +34,6 @@ from caipan.v1.intake_service_pb2 import StreamEventsRequest
 from caipan.v1.intake_service_pb2_grpc import IntakeServiceStub
 from caipan.v1.operation_service_pb2_grpc import OperationServiceStub
 from caipan.v1.ruling_service_pb2_grpc import RulingServiceStub
-
-PRIVATE_KEY_FILE = "token-key.pem"
 
 _CALL_S = 30.0
 PATIENCE_S = 60.0  # how long a service that does not answer is asked again
@@ -150,7 +151,7 @@ class Service:
         detail, code = detail_of(error), error.code()
         if detail is not None:
             place = where or detail.field
-            return CommandError(f"{f'{place}: ' if place else ''}{detail.reason}; {detail.remedy}")
+            return CommandError(f"{f'{place}: ' if place else ''}{detail.reason}; {_remedy(detail)}")
         if code is grpc.StatusCode.UNAVAILABLE:
             return CommandError(
                 f"{self.address}: no service answers; start one with caipan up, or name another with --address"
@@ -160,9 +161,16 @@ class Service:
         if code is grpc.StatusCode.UNIMPLEMENTED:
             return CommandError(
                 f"{self.address}: another kind of service; what writes goes to a gateway, what reads to a query: "
-                "name the right one with --address"
+                "name the right one with --address, or with --query where a command reads and writes"
             )
         return CommandError(f"{self.address}: {code.name}: {error.details()}")
+
+
+def _remedy(detail: ErrorDetail) -> str:
+    """What to do about an error, without what a program can do and a command has no option for."""
+    if detail.code == ERROR_CODE_GAME_UNKNOWN:
+        return "check the id, or open the game"
+    return detail.remedy.partition("; where it has several")[0]
 
 
 def pause_s(error: grpc.RpcError) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from google.protobuf.descriptor import EnumDescriptor, FieldDescriptor
@@ -77,6 +78,15 @@ def _time_ms(text: str) -> int:
     return ((int(hours) * 60 + int(minutes)) * 60 + int(seconds)) * 1000 + int(fraction.ljust(3, "0"))
 
 
+def effects_of(effects: Sequence[Effect], removed: Sequence[str]) -> list[str]:
+    """What the effects of a ruling do; ``removed``: where it took stones off the board."""
+    voids = sum(effect.HasField("void_move") for effect in effects)
+    if not voids or voids != len(removed):  # then the points do not tell which stone is meant
+        return list(map(effect_of, effects))
+    stones = f"the stone{'s' if voids > 1 else ''} at {' '.join(removed)} {'are' if voids > 1 else 'is'} void"
+    return [stones, *(effect_of(effect) for effect in effects if not effect.HasField("void_move"))]
+
+
 def effect_of(effect: Effect) -> str:
     """What an effect does, in words."""
     kind = effect.WhichOneof("effect") or ""
@@ -87,7 +97,7 @@ def effect_of(effect: Effect) -> str:
         case "admonish":
             return f"an admonition for {SIDES[said.player]}"
         case "void_move":
-            return f"the stone of {said.ref} is void"
+            return "a stone is void"
         case "pass":
             return f"{SIDES[said.player]} loses the turn{', as a pass' if said.empty_move else ''}"
         case "set_points":

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import nullcontext
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from caipan.cli.clause_names import why_unknown
 from caipan.cli.clock_words import clock_lines
-from caipan.cli.console import print_json, printable, stdout
+from caipan.cli.console import CommandError, print_json, printable, say_error, stdout
 from caipan.cli.ctrl_c import until_ctrl_c
+from caipan.cli.desk import At, at_ms
+from caipan.cli.offline import EditionId
 from caipan.cli.online import connect
 from caipan.cli.options import ADDRESS, Address, AsJson
+from caipan.rules.edition import ROOT, edition_ids
+from caipan.rules.edition import edition as edition_of
 from caipan.v1.case_service_pb2 import (
     CompareRulingsRequest,
     GetCaseRequest,
@@ -22,14 +27,16 @@ from caipan.v1.case_service_pb2 import (
     HallPenalty,
     ListCasesRequest,
     ListPenaltiesRequest,
+    OpenCases,
     WatchCasesResponse,
 )
+from caipan.v1.game_service_pb2 import ListGamesRequest
 from caipan.v1.outcome_pb2 import CASE_STATUS_OPEN
 
 if TYPE_CHECKING:
     from caipan.cli.client import Service
 
-Game = Annotated[str, typer.Argument(help="Id of a game; without it those of all.", metavar="[GAME]")]
+Game = Annotated[str, typer.Argument(help="Id of a game; without it those of all.", metavar="GAME")]
 Tournament = Annotated[str, typer.Option(help="Only games of this tournament.")]
 
 _LINES_KEPT = 8  # of cases that were closed, under those that are open
@@ -37,6 +44,7 @@ _LINES_KEPT = 8  # of cases that were closed, under those that are open
 
 def cases(
     game: Game = "",
+    case: Annotated[str, typer.Argument(help="Number of a case of the game; without it all that are open.")] = "",
     tournament: Tournament = "",
     closed: Annotated[bool, typer.Option("--closed", help="Show cases that were decided or closed too.")] = False,
     watch: Annotated[bool, typer.Option("--watch", help="Follow the hall: cases as they open, change and close.")] = (
@@ -53,33 +61,33 @@ def cases(
     if watch:
         if game or closed:
             raise typer.BadParameter("--watch follows a hall: give --tournament, or nothing for all games")
+        if tournament and not _is_known(service, tournament):
+            say_error(f"no game of the tournament {tournament!r} is known here so far; waiting for one")
         _follow(until_ctrl_c(service.watch_cases(tournament)), json)
+        return
+    if case:
+        told = service.call(service.cases.GetCase, GetCaseRequest(game_id=game, case_id=case)).case
+        _tell(service, told, json)
         return
     found = 0
     for told in _cases(service, ListCasesRequest(game_id=game, tournament_id=tournament, open_only=not closed)):
         found += 1
-        if json:
-            print_json(told)
-        else:
-            _tell(service, told)
-    if not found and not json:
-        stdout().print("no cases" if closed else "no open cases")
+        _tell(service, told, json)
+    if not found:
+        _tell_none(service, "no cases" if closed else "no open cases", tournament, json)
 
 
 def clock(
     game: Annotated[str, typer.Argument(help="Id of a game.", metavar="GAME")],
-    at: Annotated[
-        datetime | None,
-        typer.Option(help="The instant in UTC, e.g. 2026-04-15T09:48:00; without it now."),
-    ] = None,
+    at: At = "",
     address: Address = ADDRESS,
     json: AsJson = False,
 ) -> None:
-    """Show what is on the clocks of a game, or would be at another instant if nothing happens until then."""
+    """Show what is on the clocks of a game, was on them earlier, or would be later if nothing happens until then."""
     service = connect(address)
     request = GetClocksRequest(game_id=game)
-    if at is not None:
-        request.at_ms = round(at.replace(tzinfo=UTC).timestamp() * 1000)
+    if at:
+        request.at_ms = at_ms(at)
     answer = service.call(service.cases.GetClocks, request)
     if json:
         print_json(answer)
@@ -96,9 +104,25 @@ def _cases(service: Service, request: ListCasesRequest) -> Iterator[HallCase]:
         request.page_token = page.next_page_token
 
 
-def _tell(service: Service, told: HallCase) -> None:
+def _is_known(service: Service, tournament: str) -> bool:
+    """Whether any game of a tournament was opened here."""
+    return bool(service.call(service.games.ListGames, ListGamesRequest(tournament_id=tournament, page_size=1)).games)
+
+
+def _tell_none(service: Service, none: str, tournament: str, json: bool) -> None:
+    """That there is nothing to show. Raises CommandError where that is no wonder: nobody knows the tournament."""
+    if tournament and not _is_known(service, tournament):
+        raise CommandError(f"no game of the tournament {tournament!r} is known here; check the id")
+    if not json:
+        stdout().print(none)
+
+
+def _tell(service: Service, told: HallCase, json: bool) -> None:
     from caipan.cli.case_words import case_lines, next_step
 
+    if json:
+        print_json(told)
+        return
     if told.case.status != CASE_STATUS_OPEN:
         stdout().print(*case_lines(told), "", sep="\n")
         return
@@ -132,39 +156,61 @@ class _Screen:
     """The open cases of a hall, and the last of those that were closed."""
 
     def __init__(self) -> None:
-        self._open: dict[tuple[str, str], HallCase] = {}
+        self._told: dict[tuple[str, str], HallCase] = {}  # each case as it was told last
+        self._open: list[tuple[str, str]] = []
         self._closed: list[str] = []
         self._fresh = True  # the next open cases begin a new picture
 
     def take(self, update: WatchCasesResponse) -> list[str]:
         """What is new, in lines."""
-        from caipan.cli.case_words import case_lines, change_of
-
         if update.HasField("open"):
-            if self._fresh:
-                self._open.clear()
-            self._fresh = not update.open.more
-            for told in update.open.cases:
-                self._open[told.game_id, told.case.case_id] = told
-            lines = [line for told in update.open.cases for line in case_lines(told)]
-            return lines or ([] if update.open.more else ["no open cases"])
-        if not update.HasField("changed"):
-            return []
-        told = update.changed
+            return self._begin(update.open)
+        return self._change(update.changed) if update.HasField("changed") else []
+
+    def _begin(self, told: OpenCases) -> list[str]:
+        if self._fresh:
+            self._open.clear()
+        self._fresh = not told.more
+        for each in told.cases:
+            self._keep(each)
+        return [line for each in told.cases for line in _timed(each)] or ([] if told.more else ["no open cases"])
+
+    def _change(self, told: HallCase) -> list[str]:
+        from caipan.cli.case_words import change_of
+        from caipan.cli.words import time_of
+
+        before = self._keep(told)
+        news = change_of(told, before)
+        now = time_of(time.time_ns() // 1_000_000)
+        lines = [line if line.startswith(" ") else f"{now}  {line}" for line in news]
+        if told.case.status != CASE_STATUS_OPEN:
+            self._closed = [*self._closed, *lines][-_LINES_KEPT:]
+        return lines
+
+    def _keep(self, told: HallCase) -> HallCase | None:
+        """Takes a case in; returns it as it was told before."""
         key = (told.game_id, told.case.case_id)
+        before = self._told.get(key)
+        self._told[key] = told
+        if key in self._open:
+            self._open.remove(key)
         if told.case.status == CASE_STATUS_OPEN:
-            self._open[key] = told
-        else:
-            self._open.pop(key, None)
-            self._closed = [*self._closed, *change_of(told)][-_LINES_KEPT:]
-        return change_of(told)
+            self._open.append(key)
+        return before
 
     def lines(self) -> list[str]:
         """The whole picture."""
-        from caipan.cli.case_words import case_lines
+        waiting = [line for key in self._open for line in _timed(self._told[key])]
+        return [f"{len(self._open)} open", *waiting, *self._closed]
 
-        waiting = [line for told in self._open.values() for line in case_lines(told)]
-        return [f"{len(self._open)} open", *waiting, "", *self._closed]
+
+def _timed(told: HallCase) -> list[str]:
+    """A case, with the time since when it waits."""
+    from caipan.cli.case_words import case_lines
+    from caipan.cli.words import time_of
+
+    head, *rest = case_lines(told)
+    return [f"{time_of(told.case.opened_at_ms)}  {head}", *rest]
 
 
 def penalties(
@@ -174,7 +220,7 @@ def penalties(
     compare: Annotated[
         str, typer.Option(help="A clause, e.g. 17.3: its rulings in --tournament side by side.", metavar="CLAUSE")
     ] = "",
-    edition: Annotated[str, typer.Option(help="Edition of a clause that names none.")] = "CN2002",
+    edition: EditionId = ROOT,
     address: Address = ADDRESS,
     json: AsJson = False,
 ) -> None:
@@ -186,9 +232,7 @@ def penalties(
     if compare:
         if not tournament or game or person:
             raise typer.BadParameter("--compare needs --tournament alone: rulings are compared within one event")
-        _compare(
-            service, tournament, compare if " " in compare or not compare[0].isdigit() else f"{edition} {compare}", json
-        )
+        _compare(service, tournament, _clause_named(compare, edition), json)
         return
     found = 0
     for told in _penalties(service, ListPenaltiesRequest(game_id=game, tournament_id=tournament, person=person)):
@@ -199,8 +243,18 @@ def penalties(
             from caipan.cli.case_words import penalty_of
 
             stdout().print(penalty_of(told))
-    if not found and not json:
-        stdout().print("no penalties")
+    if not found:
+        _tell_none(service, "no penalties", tournament, json)
+
+
+def _clause_named(name: str, edition_id: str) -> str:
+    """A clause with its edition. Raises BadParameter with the nearest ones."""
+    named = name.partition(" ")[0]
+    text = edition_of(named if named in edition_ids() else edition_id)
+    key = name if named == text.id else f"{text.id} {name}"
+    if key not in text.clauses and not text.cited(key):
+        raise typer.BadParameter(why_unknown(text, name.removeprefix(f"{text.id} ")), param_hint="--compare")
+    return key
 
 
 def _penalties(service: Service, request: ListPenaltiesRequest) -> Iterator[HallPenalty]:

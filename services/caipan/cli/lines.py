@@ -76,6 +76,7 @@ def _read_line(number: int, text: str) -> Line:
 def _reason(error: str) -> str:
     """The message of the JSON reader without its list of every field there is, names as in the protos."""
     short = re.sub(r"\s*Available Fields.*", "", " ".join(error.split()), flags=re.DOTALL).rstrip(".")
+    short = re.sub(r"invalid literal for int\(\) with base 10: (.*)", r"\1 is no whole number", short)
     short = short.removesuffix(' at "Event"')
     return re.sub(r'"Event\.([A-Za-z0-9_.\[\]]+)"', lambda found: _snake(found[1]), short)
 

@@ -13,7 +13,7 @@ import typer
 from caipan.cli.console import CommandError, print_json, printable, say_error, stdout
 from caipan.cli.ctrl_c import until_ctrl_c
 from caipan.cli.lines import Line, read_lines
-from caipan.cli.options import ADDRESS, DATA, Address, AsJson, Data, Token, WaitFor
+from caipan.cli.options import ADDRESS, DATA, Address, AsJson, Data, Token, WaitFor, place
 from caipan.cli.words import details_of, outcome_of
 from caipan.v1.game_service_pb2 import GetGameRequest, ListOutcomesRequest, WatchGameResponse
 from caipan.v1.intake_service_pb2 import WAIT_LOG, WAIT_VERDICT, Appended, AppendEventsRequest
@@ -53,15 +53,22 @@ def send(
         say_error(f"{file}: line {line.number}: {line.error}")
     if wrong:
         raise CommandError(f"nothing was sent: {len(wrong)} lines cannot be read")
+    if not lines:
+        say_error(f"{file}: there is no event in it")
     service = connect(address, token_for(token, data))
+    several = len({line.event.game_id for line in lines}) > 1
+    game = ""
     for batch in _batches(lines):
-        for appended in _append(service, file, batch, wait):
+        for line, appended in zip(batch, _append(service, file, batch, wait), strict=True):
+            if several and not json and line.event.game_id != game:
+                game = line.event.game_id
+                stdout().print(printable(f"{game}:"))
             tell_appended(appended, json)
 
 
 def stream(
     file: Annotated[
-        Path, typer.Argument(help="Events as for send; without it the standard input.", metavar="[EVENTS.jsonl]")
+        Path, typer.Argument(help="Events as for send; without it the standard input.", metavar="EVENTS.jsonl")
     ] = Path("-"),
     wait: Annotated[WaitFor, typer.Option(help="Print events when the log has them, or when they are judged.")] = (
         WaitFor.VERDICT
@@ -178,13 +185,14 @@ def _from_start(service: Service, game: str) -> Iterator[WatchGameResponse]:
         if not update.HasField("snapshot"):
             yield update
             continue
-        for outcome in _outcomes(service, game):
+        for outcome in outcomes_of(service, game):
             if told < outcome.verdict.seq <= update.snapshot.seq:
                 told = outcome.verdict.seq
                 yield WatchGameResponse(outcome=outcome)
 
 
-def _outcomes(service: Service, game: str) -> Iterator[Outcome]:
+def outcomes_of(service: Service, game: str) -> Iterator[Outcome]:
+    """All outcomes of a game, in their order. Raises CommandError."""
     request = ListOutcomesRequest(game_id=game, page_size=500)
     while True:
         page = service.call(service.games.ListOutcomes, request)
@@ -222,7 +230,12 @@ def _draw(updates: Iterator[WatchGameResponse]) -> None:
 
 
 def connect(address: str, token: str = "", acting: str = "") -> Service:
-    """The service at ``address`` (HOST:PORT), called with ``token`` where one is given, in its role ``acting``."""
+    """The service at ``address`` (HOST:PORT), called with ``token`` where one is given, in its role ``acting``.
+
+    Raises BadParameter.
+    """
     from caipan.cli.client import Service
+
+    place("the address of a service", address)
 
     return Service(address, token, acting)

@@ -16,7 +16,13 @@ DATA = Path("data")
 ADDRESS = "127.0.0.1:50051"
 KAFKA = "kafka://"
 QUERY_ADDRESS = "127.0.0.1:50052"  # where it runs alone, beside a gateway
-LOG_FILE, READ_MODEL_FILE, PUBLIC_KEY_FILE = "log.db", "games.db", "token-keys.pub.pem"  # in the folder of the service
+# In the folder of the service.
+LOG_FILE, READ_MODEL_FILE, PUBLIC_KEY_FILE, PRIVATE_KEY_FILE = (
+    "log.db",
+    "games.db",
+    "token-keys.pub.pem",
+    "token-key.pem",
+)
 
 
 class WaitFor(StrEnum):

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from caipan.cli.case_words import case_lines, closed_of, option_title, preview_lines, role_of
+from caipan.cli.clause_names import edition_in_force, why_unknown
 from caipan.cli.console import CommandError, print_json, printable, stderr, stdout
 from caipan.cli.desk import (
     Against,
     At,
+    Choice,
     DeskToken,
     EventId,
     Refs,
@@ -21,17 +23,18 @@ from caipan.cli.desk import (
     ask_until,
     at_ms,
     choose,
+    confirmed,
     decider,
     is_terminal,
     new_id,
+    nothing_recorded,
     seat,
 )
 from caipan.cli.effects import EXAMPLE, parse_effect
-from caipan.cli.online import GameId, connect, tell_outcome
+from caipan.cli.online import GameId, connect, outcomes_of, tell_outcome
 from caipan.cli.options import ADDRESS, DATA, Address, AsJson, Data, Query
 from caipan.cli.words import title_of
 from caipan.rules.edition import Edition
-from caipan.rules.edition import edition as edition_of
 from caipan.v1.case_service_pb2 import (
     GetCaseRequest,
     GetCaseResponse,
@@ -53,7 +56,7 @@ if TYPE_CHECKING:
 _OWN_MOTION = "of your own motion"
 
 
-class _Choice(NamedTuple):
+class _Offer(NamedTuple):
     """An option that may be taken: the key of its clause, its name, who may record it."""
 
     key: str
@@ -101,15 +104,15 @@ def rule(
     draft = _Draft(reading, state, ruling, at_ms(at), json)
     if event_id and draft.was_recorded(event_id):
         return
-    clause = draft.choose_case(case, clause)
+    clause = draft.choose_case(case, draft.checked(clause))
     choice = draft.choose_option(clause, option)
     ruling.role = _role(role or ("CHIEF" if supersedes else ""), choice)  # whom alone superseding is open to
-    who = decider(token, data, state.opened.officials, ruling.role, person)
+    who = decider(token, data, state, ruling.role, person)
     ruling.reason = ruling.reason or ask("the reason", "--reason")
     verdict = draft.preview(who.person)
     draft.show(verdict, who.person)
     if not yes and not _confirmed():
-        raise CommandError("nothing was recorded")
+        raise nothing_recorded()
     service = connect(address, who.token, who.acting)
     entry = Entry(game_id=game, event_id=event_id or new_id("ruling"), at_ms=draft.at_ms)
     if supersedes:
@@ -130,13 +133,13 @@ def _read_effect(text: str) -> Effect:
         raise typer.BadParameter(str(error), param_hint="--effect") from None
 
 
-def _role(name: str, choice: _Choice | None) -> Role.ValueType:
+def _role(name: str, choice: _Offer | None) -> Role.ValueType:
     from caipan.serving.tokens import role_named
 
     if not name:
         return choice.role if choice else role_named("ARBITER")
     try:
-        return role_named(name.upper())
+        return role_named(name.upper().removeprefix("ROLE_"))
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--role") from None
 
@@ -144,7 +147,13 @@ def _role(name: str, choice: _Choice | None) -> Role.ValueType:
 def _confirmed() -> bool:
     if not is_terminal():
         raise typer.BadParameter("missing: a confirmation; look at the preview, then add --yes", param_hint="--yes")
-    return typer.confirm("record this ruling?", err=True)
+    return confirmed("record this ruling?")
+
+
+def _names_of(case: Case) -> tuple[str, ...]:
+    """By what a case may be called: its number, or a clause of it."""
+    keys = [each.key for each in case.candidates]
+    return (case.case_id, *keys, *(key.partition(" ")[2] for key in keys))
 
 
 @dataclass(slots=True)
@@ -160,7 +169,7 @@ class _Draft:
     @property
     def edition(self) -> Edition:
         """That of the game."""
-        return edition_of(self.state.opened.pins.regulations.edition)
+        return edition_in_force(self.state)
 
     def _say(self, *lines: str) -> None:
         (stderr() if self.json else stdout()).print(*lines, sep="\n", soft_wrap=True)
@@ -173,8 +182,9 @@ class _Draft:
             return clause or decided.key
         about = [case for case in self.state.cases if not clause or self._keys(case, clause)]
         if not number and len(about) > 1:
-            lines = [(case.case_id, f"{case.case_id}  {self._line(case)}") for case in about]
-            number = choose("which case", "CASE", [*lines, ("", f"none  {_OWN_MOTION}")] if clause else lines)
+            listed = [Choice(each.case_id, f"{each.case_id}  {self._line(each)}", _names_of(each)) for each in about]
+            own = [Choice("", f"none  {_OWN_MOTION}", ("none",))] if clause else []
+            number = choose("which case (its number)", "CASE", [*listed, *own], numbered=False)
         elif not number and about:
             number = about[0].case_id
         self.ruling.case_id = number
@@ -183,7 +193,8 @@ class _Draft:
             return clause
         self.ruling.case_revision = case.revision
         self.ruling.interrupted.CopyFrom(case.interrupted)
-        self._say(*case_lines(*self._told(case)))
+        told, earlier = self._told(case)
+        self._say(*case_lines(told, earlier, with_options=not is_terminal()))  # there the menu lists them
         return clause
 
     def was_recorded(self, event_id: str) -> bool:
@@ -199,11 +210,26 @@ class _Draft:
         """The case that the ruling to be superseded has decided. Raises CommandError."""
         told = self._decided_by(self.ruling.supersedes)
         if told is None:
-            raise CommandError(
-                f"{self.state.game_id}: no case was decided by {self.ruling.supersedes!r}; see caipan cases --closed"
-            )
+            raise CommandError(f"{self.state.game_id}: {self._why_not_in_force(self.ruling.supersedes)}")
         self._say(printable(f"{told.game_id}  case {told.case.case_id}  {closed_of(told)}"))
         return told.case
+
+    def _why_not_in_force(self, ruling: str) -> str:
+        """Why no case is decided by a ruling: it never was, or another one has taken its place."""
+        decided = (
+            case.case_id
+            for outcome in outcomes_of(self.reading, self.state.game_id)
+            for case in outcome.verdict.cases
+            if case.decided_by == ruling
+        )
+        case_id = next(decided, "")
+        if not case_id:
+            return f"no case was decided by {ruling!r}; see caipan cases {self.state.game_id} --closed"
+        asked = GetCaseRequest(game_id=self.state.game_id, case_id=case_id)
+        now = self.reading.call(self.reading.cases.GetCase, asked).case
+        if not now.case.decided_by:
+            return f"{ruling!r} decided case {case_id}, which is {closed_of(now)} now"
+        return f"{ruling!r} was superseded by {now.case.decided_by!r} in case {case_id}: name that one"
 
     def _decided_by(self, ruling: str) -> HallCase | None:
         request = ListCasesRequest(game_id=self.state.game_id, page_size=1000)
@@ -232,8 +258,10 @@ class _Draft:
     def _names(self, clause: str) -> set[str]:
         return {clause, f"{self.edition.id} {clause}"}
 
-    def choose_option(self, clause: str, option: str) -> _Choice | None:
+    def choose_option(self, clause: str, option: str) -> _Offer | None:
         """Sets clause and option; None where the option given is none that is listed: the fold says what is."""
+        if not clause and self._case() is None and not self.ruling.case_id and is_terminal():
+            clause = ask_until("no case is open; the clause", "--clause", self._known)
         choices = self._choices(clause)
         self.ruling.clause = next((each.key for each in choices if each.name == option), self._clause(clause))
         self.ruling.option = option
@@ -245,31 +273,51 @@ class _Draft:
                 f"missing: {'what is ruled' if clause else 'no case is open: name the clause'}",
                 param_hint="--option" if clause else "--clause",
             )
-        lines = [
-            (each, f"{each.name}  {option_title(each.key, each.name)}  ({role_of(each.role)}; {each.key})")
+        listed = [
+            Choice(
+                each,
+                f"{each.name}  {option_title(each.key, each.name)}  ({role_of(each.role)}; {each.key})",
+                (each.name, each.key, each.key.partition(" ")[2]),
+            )
             for each in choices
         ]
-        choice = choose("what is ruled", "--option", lines)
+        choice = choose("what is ruled", "--option", listed)
         self.ruling.clause, self.ruling.option = choice.key, choice.name
         return choice
+
+    def checked(self, clause: str) -> str:
+        """The clause that was given. Raises BadParameter."""
+        try:
+            return self._known(clause) if clause else ""
+        except ValueError as error:
+            raise typer.BadParameter(str(error), param_hint="--clause") from None
+
+    def _known(self, clause: str) -> str:
+        """A clause under which something may be ruled. Raises ValueError."""
+        if any(self._keys(case, clause) for case in self.state.cases):
+            return clause
+        found = [each for each in self.edition.clauses.values() if self._names(clause) & {each.key, each.id}]
+        if not found:
+            raise ValueError(why_unknown(self.edition, clause))
+        if not self._choices(clause):
+            raise ValueError(f"under {clause} nothing is ruled; see caipan clauses {clause}")
+        return clause
 
     def _clause(self, clause: str) -> str:
         """The clause as the edition has it, or as it was given."""
         return next((name for name in self._names(clause) if name in self.edition.clauses), clause)
 
-    def _choices(self, clause: str) -> list[_Choice]:
+    def _choices(self, clause: str) -> list[_Offer]:
         """What the case lists, under one clause or all; without a case what the clause has."""
         case = self._case()
         if case is not None:
             keys = self._keys(case, clause) if clause else [each.key for each in case.candidates]
             listed = [each for each in case.candidates if each.key in keys]
-            return [_Choice(each.key, option.name, option.required_role) for each in listed for option in each.options]
-        if not clause and is_terminal() and not self.ruling.case_id:
-            clause = ask("no case is open; the clause", "--clause")
+            return [_Offer(each.key, option.name, option.required_role) for each in listed for option in each.options]
         edition, regulations = self.edition, self.state.opened.pins.regulations
         found = [each for each in edition.clauses.values() if self._names(clause) & {each.key, each.id}]
         return [
-            _Choice(each.key, offer.name, edition.required_role(each.key, offer, regulations))
+            _Offer(each.key, offer.name, edition.required_role(each.key, offer, regulations))
             for each in found
             for offer in each.options
         ]
@@ -285,14 +333,15 @@ class _Draft:
             if verdict.status == STATUS_FOLDED:
                 return verdict
             if missing == "against" and not self.ruling.against:
-                sides = [(Seat.B, "Black"), (Seat.W, "White")]
+                sides = [Choice(Seat.B, "Black", ("Black", "B")), Choice(Seat.W, "White", ("White", "W"))]
                 self.ruling.against = seat(choose("which side it is about", "--against", sides))
             elif missing == "effects" and "enter" in what and is_terminal():
                 self.ruling.effects.append(ask_until(f"{what} (e.g. {EXAMPLE})", "--effect", parse_effect))
             elif missing == "effects" and "enter" in what:
                 raise typer.BadParameter(f"missing: {what}, e.g. {EXAMPLE}", param_hint="--effect")
             else:
-                raise CommandError(f"it would be refused: {verdict.reason}")
+                why = verdict.reason.replace("set from_here", "give --from-here")
+                raise CommandError(f"it would be refused: {why}")
 
     def show(self, verdict: Verdict, person: str) -> None:
         """What the ruling would change."""

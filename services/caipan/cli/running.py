@@ -11,11 +11,12 @@ from typing import Annotated
 
 import typer
 
-from caipan.cli.console import CommandError, print_json, stdout
+from caipan.cli.console import CommandError, print_json, say_error, stdout
 from caipan.cli.options import (
     ADDRESS,
     DATA,
     LOG_FILE,
+    PRIVATE_KEY_FILE,
     PUBLIC_KEY_FILE,
     QUERY_ADDRESS,
     READ_MODEL_FILE,
@@ -35,6 +36,7 @@ from caipan.cli.options import (
 from caipan.serving.logging import LogFormat
 
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
+_CLAIMS = {"sub": "--person", "roles": "--role", "games": "--games", "tournaments": "--tournaments"}
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
@@ -184,6 +186,11 @@ def token(
     """
     from caipan.serving.tokens import ALL, KeyFileError, load_private_key, make_token
 
+    if not (data / PRIVATE_KEY_FILE).exists():
+        say_error(
+            f"{data / PRIVATE_KEY_FILE} was not there and is made now: its tokens are good only for a service that is "
+            "started with it; name the folder of a service that runs with --data"
+        )
     everything = [] if games or tournaments else [ALL]
     valid_for_s = _seconds(valid_for)
     try:
@@ -191,7 +198,7 @@ def token(
         made = make_token(
             private_key,
             person,
-            [name.upper() for name in role],
+            [name.upper().removeprefix("ROLE_") for name in role],
             games or everything,
             tournaments or everything,
             valid_for_s,
@@ -199,7 +206,8 @@ def token(
     except KeyFileError as error:
         raise CommandError(str(error)) from error
     except ValueError as error:
-        raise typer.BadParameter(str(error)) from error
+        claim, _, wrong = str(error).partition(": ")
+        raise typer.BadParameter(wrong, param_hint=_CLAIMS[claim]) from error
     if json:
         print_json({"token": made, "person": person, "expires_at_ms": (int(time.time()) + valid_for_s) * 1000})
     else:

@@ -13,7 +13,7 @@ from rich.text import Text
 from caipan.cli.case_words import counts_of
 from caipan.cli.console import json_of, printable
 from caipan.cli.draw import Goban
-from caipan.cli.words import SIDES, case_of, name_of, result_of
+from caipan.cli.words import SIDES, SIGNERS, case_of, name_of, result_of, signers_of
 from caipan.v1.event_pb2 import Event
 from caipan.v1.mark_pb2 import RefereePhase
 from caipan.v1.operation_service_pb2 import GetStatusResponse, PartitionStatus, Quarantined
@@ -49,8 +49,10 @@ def _lines(state: GameState) -> list[str]:
         lines.append(f"provisional: {' '.join(state.provisional)}")
     if state.HasField("result"):
         lines.append(f"result: {result_of(state.result)}")
-    if signed := [who for who in ("black", "white", "arbiter") if getattr(state.signed, who)]:
-        lines.append(f"signed by: {', '.join(signed)}")
+    if signed := signers_of(state.signed):
+        missing = ", ".join(who for who in SIGNERS if who not in signed)
+        rest = f"not yet by: {missing}" if missing else "the result is final"
+        lines.append(f"signed by: {', '.join(signed)}; {rest}")
     if state.must_point_out in SIDES:
         lines.append(f"{SIDES[state.must_point_out]} must be shown the last move")
     lines += [f"against {SIDES[count.side]}: {counts_of(count)}" for count in state.penalties]

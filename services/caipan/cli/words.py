@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from caipan.cli.console import printable
 from caipan.rules.edition import edition, edition_ids
 from caipan.rules.points import DEFAULT_SIZE
 from caipan.v1.common_pb2 import COLOR_BLACK, COLOR_WHITE, Role
-from caipan.v1.event_pb2 import EVENT_TYPE_CONSENT_GIVEN, EventType
+from caipan.v1.event_pb2 import EVENT_TYPE_CONSENT_GIVEN, EVENT_TYPE_RESULT_SIGNED, EventType
 from caipan.v1.outcome_pb2 import (
     CASE_STATUS_OPEN,
+    PHASE_FINAL,
     RESULT_HOW_COUNT,
     STATUS_DUPLICATE,
     STATUS_FOLDED,
@@ -23,11 +24,13 @@ from caipan.v1.outcome_pb2 import (
     Phase,
     Result,
     ResultHow,
+    Signatures,
     Status,
     Verdict,
 )
 from caipan.v1.rulings_pb2 import RESULT_KIND_B_WIN, RESULT_KIND_DRAW, RESULT_KIND_W_WIN, ResultKind
 
+SIGNERS = ("black", "white", "arbiter")
 SIDES = {COLOR_BLACK: "Black", COLOR_WHITE: "White"}
 
 _SENTENCES = {
@@ -84,6 +87,16 @@ _SENTENCES = {
     "faulty_clock": "the times used, added up, are {over} off the arbiter's watch",
     "both_at_limit": "the warning that loses the game came to both at once",
 }
+
+
+def time_of(at_ms: int) -> str:
+    """The time of day on this machine: 10:31:05."""
+    return f"{datetime.fromtimestamp(at_ms / 1000).astimezone():%H:%M:%S}"
+
+
+def date_of(at_ms: int) -> str:
+    """The same with its day: 2026-05-04 10:31:05."""
+    return f"{datetime.fromtimestamp(at_ms / 1000).astimezone():%Y-%m-%d %H:%M:%S}"
 
 
 def name_of(enum: str, prefix: str) -> str:
@@ -188,14 +201,21 @@ def _notice_of(verdict: Verdict) -> str:
 def _changes_of(verdict: Verdict) -> str:
     if verdict.HasField("opened"):
         return f"{verdict.opened.size or DEFAULT_SIZE} lines"
+    if verdict.event_type == EVENT_TYPE_RESULT_SIGNED:
+        return f"signed: {', '.join(signers_of(verdict.signed)) or 'by nobody'}"
     stones = [(verdict.added_black, "X "), (verdict.added_white, "O "), (verdict.removed, "- ")]
     return "  ".join(mark + " ".join(points) for points, mark in stones if points)
+
+
+def signers_of(signed: Signatures) -> list[str]:
+    """Who has signed a result."""
+    return [who for who in SIGNERS if getattr(signed, who)]
 
 
 def standing_of(verdict: Verdict) -> str:
     """Where the game stands after a verdict: move number and turn, or phase and result."""
     if verdict.HasField("result"):
-        return result_of(verdict.result)
+        return f"{result_of(verdict.result)}{', final' if verdict.phase == PHASE_FINAL else ''}"
     phase = name_of(Phase.Name(verdict.phase), "PHASE_").replace("_", " ")
     if verdict.dead:
         said = [f"{SIDES[one.side]} says dead: {' '.join(one.points) or 'none'}" for one in verdict.dead]
@@ -227,10 +247,11 @@ def case_of(case: Case) -> str:
         how = f": {printable(case.option)} under {printable(f'{key} {title_of(key)}'.strip())}" if case.option else ""
         return f"{about} {name_of(CaseStatus.Name(case.status), 'CASE_STATUS_').replace('_', ' ')}{how}"
     side = f" against {SIDES[case.side]}" if case.side in SIDES else ""
-    return f"{about}{side}: {'; '.join(map(_candidate, case.candidates))}"
+    return f"{about}{side}: {'; '.join(map(listed_of, case.candidates))}"
 
 
-def _candidate(candidate: Candidate) -> str:
+def listed_of(candidate: Candidate) -> str:
+    """A clause of a case with what it lists, and for whom: "CN2002 17.4: WARN (arbiter), DISMISS (arbiter)"."""
     options = ", ".join(
         f"{option.name} ({name_of(Role.Name(option.required_role), 'ROLE_')})" for option in candidate.options
     )

@@ -90,6 +90,19 @@ def test_an_id_may_be_a_number_or_name_its_matter_and_its_edition(arguments: lis
     assert shown(*arguments).startswith(first)
 
 
+def test_several_clauses_are_shown_one_after_the_other() -> None:
+    page = shown("24.1", "17.3", "drop", "--lang", "en")
+    assert page.index("CN2002 24.1  What a warning costs") < page.index("CN2002 17.3 drop  A dropped stone")
+
+
+def test_an_article_lists_its_clauses() -> None:
+    title, *lines = shown("22", "--lang", "en").splitlines()
+    assert title == "CN2002 22  Chinese competition rules of 2002"
+    assert lines
+    assert all(line.startswith("CN2002 22.") for line in lines)
+    assert shown("17", "--edition", "CN1988S").splitlines()[1].startswith("CN1988S 17.1")
+
+
 def test_a_clause_taken_over_for_what_the_text_leaves_open_says_how_it_is_cited() -> None:
     page = shown("CN2002 17.4", "--edition", "CN1988S", "--lang", "en")
     assert page.startswith("CN2002 17.4")
