@@ -30,7 +30,7 @@ def test_an_arbiter_who_follows_the_page_gets_what_it_promises(tmp_path: Path) -
     command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m caipan.cli "$@"\n')
     command.chmod(0o755)
     walked = steps()
-    assert len(walked) == 7
+    assert len(walked) == 9
     with Service(tmp_path / "data") as service:
         for commands, promised in walked:
             done = subprocess.run(

@@ -269,7 +269,7 @@ def test_several_open_cases_have_to_be_told_apart(service: Service) -> None:
     here = send(service, "E/r1/b2", DOUBLE)
     caipan("conduct", here, "phone-sound", "--against", "W", **service.at)
     done = caipan("rule", here, *VOID, ok=2, **service.at)
-    assert "CASE: missing: which case: 5; 6" in said(done.stderr)
+    assert "CASE: missing: which case (its number): 5; 6" in said(done.stderr)
     caipan("rule", here, "--clause", "23.7", "--option", "WARN", "--reason", "it rang", "--yes", **service.at)
     assert [each["case"]["case_id"] for each in objects(caipan("cases", here, "--json", **service.at).stdout)] == ["5"]
 

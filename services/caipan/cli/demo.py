@@ -79,7 +79,10 @@ def scenes() -> list[Scene]:
     return [
         Scene("The game is opened: stones come from the board, presses from the clock.", hall.opening()),
         Scene(f"Moves 1 to {EARLY_PRESS - 1}.", hall.moves(EARLY_PRESS - 1)),
-        Scene("Black presses the clock first and sets the stone afterwards.", hall.press_before_stone()),
+        Scene(
+            "Black presses the clock first and sets the stone afterwards. The case waits: it never stops a game.",
+            hall.press_before_stone(),
+        ),
         Scene(f"Moves {EARLY_PRESS + 1} to {DOUBLE_MOVE}.", hall.moves(DOUBLE_MOVE)),
         Scene("White sets another stone. A case is opened: it lists what may be ruled.", [hall.second_stone()]),
         Scene("The arbiter rules: the second move is void, one warning.", [hall.ruling()]),
@@ -89,7 +92,9 @@ def scenes() -> list[Scene]:
         Scene(f"Moves {KO_SLIP + 1} to {FORBIDDEN - 1}.", hall.moves(FORBIDDEN - 1)),
         Scene("The board reports a white stone on a forbidden point ...", [hall.stone(FORBIDDEN_POINT)]),
         Scene("... which was a sleeve over the sensor. The record is taken back.", [hall.retracted()]),
-        Scene("The rest of the game. White resigns.", hall.rest()),
+        Scene(
+            "The rest of the game. White resigns. The early press still waits for an arbiter: caipan rule.", hall.rest()
+        ),
     ]
 
 

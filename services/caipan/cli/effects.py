@@ -19,6 +19,24 @@ _SEATS = {"B": COLOR_BLACK, "BLACK": COLOR_BLACK, "W": COLOR_WHITE, "WHITE": COL
 _BOOLS = {"true": True, "yes": True, "false": False, "no": False}
 
 
+_EXAMPLES = {
+    "set_points": EXAMPLE,
+    "set_clock": "set_clock side=B count_s=20",
+    "warn": "warn player=B",
+    "result": "result kind=B_WIN",
+}
+
+
+def example_for(what: str) -> str:
+    """An example of the effect that is asked for."""
+    return next((example for kind, example in _EXAMPLES.items() if kind in what.split()), EXAMPLE)
+
+
+def parse_effects(text: str) -> list[Effect]:
+    """Several effects with ; between. Raises ValueError as ``parse_effect``."""
+    return [parse_effect(part) for part in text.split(";")]
+
+
 def parse_effect(text: str) -> Effect:
     """The effect that a person has entered. Raises ValueError that says what would be right."""
     name, *words = text.split() or [""]

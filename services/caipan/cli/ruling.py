@@ -30,7 +30,7 @@ from caipan.cli.desk import (
     nothing_recorded,
     seat,
 )
-from caipan.cli.effects import EXAMPLE, parse_effect
+from caipan.cli.effects import EXAMPLE, example_for, parse_effect, parse_effects
 from caipan.cli.online import GameId, connect, outcomes_of, tell_outcome
 from caipan.cli.options import ADDRESS, DATA, Address, AsJson, Data, Query
 from caipan.cli.words import title_of
@@ -336,9 +336,10 @@ class _Draft:
                 sides = [Choice(Seat.B, "Black", ("Black", "B")), Choice(Seat.W, "White", ("White", "W"))]
                 self.ruling.against = seat(choose("which side it is about", "--against", sides))
             elif missing == "effects" and "enter" in what and is_terminal():
-                self.ruling.effects.append(ask_until(f"{what} (e.g. {EXAMPLE})", "--effect", parse_effect))
+                question = f"{what}, several with ; between (e.g. {example_for(what)})"
+                self.ruling.effects.extend(ask_until(question, "--effect", parse_effects))
             elif missing == "effects" and "enter" in what:
-                raise typer.BadParameter(f"missing: {what}, e.g. {EXAMPLE}", param_hint="--effect")
+                raise typer.BadParameter(f"missing: {what}, e.g. {example_for(what)}", param_hint="--effect")
             else:
                 why = verdict.reason.replace("set from_here", "give --from-here")
                 raise CommandError(f"it would be refused: {why}")
