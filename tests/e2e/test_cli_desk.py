@@ -169,7 +169,7 @@ def test_the_result_is_final_when_both_players_and_the_arbiter_have_signed(servi
     assert done.stderr == "caipan: S/r2/b1: there is no result to sign yet\n"
     resigned = {"eventId": "end", "gameId": here, "atMs": str(time.time_ns() // 1_000_000), "player": "COLOR_WHITE"}
     caipan("send", "-", text=json.dumps({**resigned, "gameResigned": {}}), **service.at)
-    assert "signed: black " in caipan("sign", here, "--by", "B", **service.at).stdout
+    assert "Black wins by resignation; signed by black\n" in caipan("sign", here, "--by", "B", **service.at).stdout
     assert "black has signed already" in caipan("sign", here, "--by", "b", ok=1, **service.at).stderr
     caipan("sign", here, "--by", "W", **service.at)
     assert "signed by: black, white; not yet by: arbiter" in caipan("show", here, **service.at).stdout
@@ -177,7 +177,7 @@ def test_the_result_is_final_when_both_players_and_the_arbiter_have_signed(servi
     done = caipan("sign", here, ok=1, CAIPAN_TOKEN=stranger, **service.at)
     assert "NOT SIGNED: 'mallory' is no arbiter of this game" in done.stderr
     told = caipan("sign", here, "--event-id", "last", **service.at).stdout
-    assert told.endswith("signed: black, white, arbiter  Black wins by resignation, final\n")
+    assert told.endswith("Black wins by resignation; signed by black, white, arbiter; final\n")
     assert "signed by: black, white, arbiter; the result is final" in caipan("show", here, **service.at).stdout
     caipan("sign", here, "--event-id", "last", **service.at)
     assert "the result is final" in caipan("sign", here, ok=1, CAIPAN_TOKEN=stranger, **service.at).stderr

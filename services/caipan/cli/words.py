@@ -8,7 +8,7 @@ from caipan.cli.console import printable
 from caipan.rules.edition import edition, edition_ids
 from caipan.rules.points import DEFAULT_SIZE
 from caipan.v1.common_pb2 import COLOR_BLACK, COLOR_WHITE, Role
-from caipan.v1.event_pb2 import EVENT_TYPE_CONSENT_GIVEN, EVENT_TYPE_RESULT_SIGNED, EventType
+from caipan.v1.event_pb2 import EVENT_TYPE_CONSENT_GIVEN, EventType
 from caipan.v1.outcome_pb2 import (
     CASE_STATUS_OPEN,
     PHASE_FINAL,
@@ -201,8 +201,6 @@ def _notice_of(verdict: Verdict) -> str:
 def _changes_of(verdict: Verdict) -> str:
     if verdict.HasField("opened"):
         return f"{verdict.opened.size or DEFAULT_SIZE} lines"
-    if verdict.event_type == EVENT_TYPE_RESULT_SIGNED:
-        return f"signed: {', '.join(signers_of(verdict.signed)) or 'by nobody'}"
     stones = [(verdict.added_black, "X "), (verdict.added_white, "O "), (verdict.removed, "- ")]
     return "  ".join(mark + " ".join(points) for points, mark in stones if points)
 
@@ -215,7 +213,9 @@ def signers_of(signed: Signatures) -> list[str]:
 def standing_of(verdict: Verdict) -> str:
     """Where the game stands after a verdict: move number and turn, or phase and result."""
     if verdict.HasField("result"):
-        return f"{result_of(verdict.result)}{', final' if verdict.phase == PHASE_FINAL else ''}"
+        signed = ", ".join(signers_of(verdict.signed))
+        final = "final" if verdict.phase == PHASE_FINAL else ""
+        return "; ".join(filter(None, (result_of(verdict.result), signed and f"signed by {signed}", final)))
     phase = name_of(Phase.Name(verdict.phase), "PHASE_").replace("_", " ")
     if verdict.dead:
         said = [f"{SIDES[one.side]} says dead: {' '.join(one.points) or 'none'}" for one in verdict.dead]
