@@ -176,10 +176,11 @@ def test_the_result_is_final_when_both_players_and_the_arbiter_have_signed(servi
     stranger = token(service, "mallory", "ARBITER")
     done = caipan("sign", here, ok=1, CAIPAN_TOKEN=stranger, **service.at)
     assert "NOT SIGNED: 'mallory' is no arbiter of this game" in done.stderr
-    told = caipan("sign", here, "--event-id", "last", **service.at).stdout
+    last = ("sign", here, "--event-id", "last", "--at", time.time_ns() // 1_000_000)
+    told = caipan(*last, **service.at).stdout
     assert told.endswith("Black wins by resignation; signed by black, white, arbiter; final\n")
     assert "signed by: black, white, arbiter; the result is final" in caipan("show", here, **service.at).stdout
-    caipan("sign", here, "--event-id", "last", **service.at)
+    caipan(*last, **service.at)
     assert "the result is final" in caipan("sign", here, ok=1, CAIPAN_TOKEN=stranger, **service.at).stderr
 
 
@@ -251,7 +252,7 @@ def test_the_second_warning_is_shown_as_the_loss_it_is(service: Service) -> None
             ["--clause", "12.4(7)", "--option", "OTHER", "--reason", "r"],
             "--effect: missing: this option leaves them to you",
         ),
-        (["--clause", "KBA2024 18.1", "--option", "WARN"], "--clause: CN2002 has no clause 'KBA2024 18.1'; list all"),
+        (["--clause", "KBA2024 18.1", "--option", "WARN"], "--clause: CN2002 has no clause 'KBA2024 18.1'; the nearest are"),
         (["--clause", "17.9", "--option", "WARN"], "'17.9'; the nearest are: 17.6, 17.5, 17.4"),
         (["--effect", "warn whom=B"], "--effect: 'whom=B' in 'warn whom=B': warn takes player=..."),
     ],
@@ -380,7 +381,7 @@ def test_at_a_terminal_what_is_missing_is_asked_for_and_the_preview_confirmed(se
     assert "a number from 1 to 2" in seen
     assert "nothing was recorded" in seen
     assert seen.count("VOID_AND_WARN  该着无效") == 2  # in the menu and in the preview
-    code, seen = terminal(service, "rule", here, answers=[questions[0], ("what is ruled:", "\x03")])
+    code, seen = terminal(service, "rule", here, answers=[questions[0], ("what is ruled:", "\x04")])
     assert (code, "caipan: nothing was recorded" in seen) == (1, True)
     named = [("what is ruled:", "void_and_warn"), questions[2], ("[y/N]:", "y")]
     code, seen = terminal(service, "rule", here, answers=named)
@@ -401,7 +402,7 @@ def test_at_a_terminal_a_case_is_chosen_by_its_number_and_a_clause_that_is_none_
     assert "  one of 5, 6, 7" in seen
     assert "case 6 decided: WARN under CN2002 23.7" in seen
     here = send(service, "I/r1/b4", "B Q16")
-    asked = [("the clause:", "99"), ("the clause:", "17.4"), ("what is ruled:", "WARN"), ("the reason:", "\x03")]
+    asked = [("the clause:", "99"), ("the clause:", "17.4"), ("what is ruled:", "WARN"), ("the reason:", "\x04")]
     code, seen = terminal(service, "rule", here, answers=asked)
     assert (code, "CN2002 has no clause '99'; the nearest are: 19" in seen) == (1, True)
 
