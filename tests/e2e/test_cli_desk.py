@@ -252,7 +252,7 @@ def test_the_second_warning_is_shown_as_the_loss_it_is(service: Service) -> None
             ["--clause", "12.4(7)", "--option", "OTHER", "--reason", "r"],
             "--effect: missing: this option leaves them to you",
         ),
-        (["--clause", "KBA2024 18.1", "--option", "WARN"], "--clause: CN2002 has no clause 'KBA2024 18.1'; the nearest are"),
+        (["--clause", "KBA2024 18.1", "--option", "WARN"], "--clause: CN2002 has no clause 'KBA2024 18.1'; the near"),
         (["--clause", "17.9", "--option", "WARN"], "'17.9'; the nearest are: 17.6, 17.5, 17.4"),
         (["--effect", "warn whom=B"], "--effect: 'whom=B' in 'warn whom=B': warn takes player=..."),
     ],
