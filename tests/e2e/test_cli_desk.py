@@ -96,21 +96,19 @@ def test_a_hall_is_followed_as_cases_open_and_close(service: Service) -> None:
 
 
 def test_a_hall_that_is_followed_tells_who_claims_who_agrees_and_what_is_listed_then(service: Service) -> None:
-    here = send(service, "C/r2/b1", "B Q16, W D4")
-    with Running("cases", "--tournament", "C", "--watch", **service.at) as watching:
-        while not watching.line().endswith("(arbiter)\n"):
-            pass
-        watching.line()  # the finding of the last open case
+    here = send(service, "V/r1/b1", "B Q16, W D4")
+    with Running("cases", "--tournament", "V", "--watch", **service.at) as watching:
+        assert watching.line() == "no open cases\n"
         caipan("claim", here, "--clause", "17.6", "--note", "a spectator fell", **service.at)
         while "claimed" not in (line := watching.line()):
-            assert line.startswith((" ", time.strftime("%H:"), "0", "1", "2"))
+            assert line
         assert line.endswith(": a spectator fell\n")
         for player, answer in (("B", []), ("W", ["--refuse"])):
             caipan("consent", here, "4", "--by", player, "--proposal", "move 2", *answer, **service.at)
         told = [watching.line()[10:].rstrip() for _ in range(2)]
-        assert told == ["C/r2/b1  case 4  Black agrees: move 2", "C/r2/b1  case 4  White does not agree: move 2"]
+        assert told == ["V/r1/b1  case 4  Black agrees: move 2", "V/r1/b1  case 4  White does not agree: move 2"]
         caipan("consent", here, "4", "--by", "W", "--proposal", "move 2", **service.at)
-        assert watching.line()[10:].rstrip() == "C/r2/b1  case 4  White agrees: move 2"
+        assert watching.line()[10:].rstrip() == "V/r1/b1  case 4  White agrees: move 2"
         assert "case 4  now listed: CN2002 17.6: CONTINUE (arbiter)" in watching.line()
     done = Running("cases", "--tournament", "nowhere", "--watch", **service.at)
     with done:
