@@ -62,7 +62,6 @@ _WORDS = {
     "NOT_RECORDED": ("无书面记录", "there is no written record"),
     "RECONSTRUCTED": ("可以复盘", "the position could be set up again"),
     "LOST": ("不能复盘", "it could not"),
-    "OUTSIDE_MOMENT": ("不在应提出的时候", "claimed at the wrong moment"),
     "raised": ("提出", "raised by"),
     "until": ("时限", "until"),
     "decided": ("裁决", "decided by"),
