@@ -174,3 +174,19 @@ def test_cn2002_17_4_and_then_18_2_of_the_same_stone_are_two_acts_once_the_first
     play = refereed(observed=["CAPTURES", "PRESSES"]).moves("B D3, W D4, B C4, W Q4, B E4, W Q16")
     play.press("B", at=7000).stone("B", "D5", at=7400).rule("DISMISS").press("B")
     assert play.cases == ["OPEN CN2002 18.2 CN2002 22.6"]
+
+
+def test_a_claim_that_names_what_is_decided_opens_no_second_case() -> None:
+    play = refereed().stone("B", "Q16").press("W", at=2500).stone("W", "D4", at=3000)
+    stone = play.last_id
+    play.rule("WARN").claim("B", "17.4", refs=[stone])
+    assert (play.found, play.finding.ref, play.cases) == (["CN2002 17.4 ALREADY_DECIDED"], "e5", [])
+    assert play.claim("B", "23.3", refs=[stone]).cases == ["OPEN CN2002 23.3"]
+
+
+def test_a_fact_put_in_behind_one_that_waits_is_told_with_its_case_when_that_is_judged() -> None:
+    play = auto().moves("B Q16, W D4").stone("B", "D17", seq=4, id="late")
+    play.insert_after("late", facts.StonePlaced(point="C14"), "B", source="tablet", by=actor("ARBITER"))
+    play.stone("B", "Q3", seq=3)
+    told = [verdict for verdict in play.verdicts if verdict.cases]
+    assert play.warnings[0] == len(told[-1].ledger.penalties) > 0

@@ -428,6 +428,9 @@ def examples(unread: Service, tmp_path_factory: pytest.TempPathFactory) -> Path:
     events.write_text(events_of(record, "T1/r1/b1"), "utf-8")
     caipan("send", events, **unread.at)
     caipan("send", "-", text=game("T1/r1/b2", DOUBLE), **unread.at)
+    record.write_text(SHORT.replace("KM[7.5]", "KM[7.5]RE[B+R]").replace(";W[];B[]", ""), "utf-8")
+    caipan("send", "-", text=events_of(record, "T1/r1/b3"), **unread.at)
+    record.write_text(SHORT, "utf-8")
     caipan("log", "copy", Path(unread.at["CAIPAN_DATA"]) / "log.db", folder / "data" / "log.db")
     return folder
 

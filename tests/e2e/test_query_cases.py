@@ -148,7 +148,7 @@ async def test_open_cases_come_first_and_those_that_wait_longest_before_the_othe
     assert ids(await reader.list_cases(tournament_id="T", open_only=True)) == ["T/b5 5", "T/b4 5", "T/b3 5", "T/b1 5"]
     assert ids(await reader.list_cases(game_id="T/b2")) == ["T/b2 5"]
     assert len(await reader.list_cases()) == 6
-    assert listed[-1].effects[-1].warn.player == COLOR_BLACK
+    assert listed[-1].case.effects[-1].warn.player == COLOR_BLACK
     assert (listed[0].person, listed[0].round, listed[0].seq) == ("li", 3, 5)
 
 

@@ -14,7 +14,7 @@ from caipan.eventlog import EventLog
 from caipan.eventlog.embedded import EmbeddedLog
 from caipan.v1 import case_service_pb2 as pb
 from caipan.v1 import rulings_pb2 as rl
-from caipan.v1.common_pb2 import COLOR_BLACK
+from caipan.v1.common_pb2 import COLOR_BLACK, COLOR_WHITE
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ async def test_a_corrected_record_takes_the_penalty_that_rested_on_it_away(reade
     assert not (await reader.game("T/b1")).penalties
 
 
-async def test_who_changes_colours_keeps_the_seat_that_stands_in_the_ledger(reader: Reader, written: Written) -> None:
+async def test_who_changes_colours_keeps_what_stands_against_him(reader: Reader, written: Written) -> None:
     play = doubled().rule("VOID_AND_WARN").claim("W", "CN2002 17.1", against="B")
     colours = [rl.Effect(set_colours=rl.SetColours(black="xu", white="li"))]
     play.rule("SWAP_PLAYERS", role="CHIEF", effects=colours)
@@ -73,8 +73,8 @@ async def test_who_changes_colours_keeps_the_seat_that_stands_in_the_ledger(read
     await written(play)
     await reader.settled()
     (penalty,) = await reader.list_penalties()
-    assert (penalty.person, penalty.penalty.side) == ("xu", COLOR_BLACK)
-    assert {each.person for each in await reader.list_cases(game_id="T/b1")} == {"xu"}
+    assert (penalty.person, penalty.penalty.side) == ("li", COLOR_WHITE)
+    assert {each.person for each in await reader.list_cases(game_id="T/b1")} == {"li"}
 
 
 # The same infraction, the same sanction?

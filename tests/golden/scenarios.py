@@ -275,7 +275,8 @@ def crowded() -> Play:
     play = refereed(9)
     for number in range(50):
         play.claim("B", "23.3", refs=[f"noise-{number}"])
-    return play.moves("B E5, B G7").rule("VOID_AND_WARN")
+    play.moves("B E5, B G7").rule("VOID_AND_WARN")
+    return play.claim("W", "17.2", refs=[play.verdict.cases[0].refs[0]])
 
 
 SCENARIOS: dict[str, Callable[[], Play]] = {

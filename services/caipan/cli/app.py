@@ -72,7 +72,7 @@ app.command(epilog='Example: caipan rule T1/r1/b2 5 --option VOID_AND_WARN --rea
     ruling.rule
 )
 app.command("round", epilog="Example: caipan round pause T1 1")(acts.mark_round)
-app.command(epilog="Example: caipan sign T1/r1/b1 --by B")(signing.sign)
+app.command(epilog="Example: caipan sign T1/r1/b3 --by B")(signing.sign)
 app.command(epilog="Example: caipan penalties --tournament T1 --compare 17.2")(hall.penalties)
 app.command(epilog="Example: caipan adjudicate game.sgf --dead D18,E17")(offline.adjudicate)
 app.command(epilog="Example: caipan sgf2events game.sgf --game-id T1/r1/b1")(offline.sgf2events)

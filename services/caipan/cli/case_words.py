@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from caipan.cli.console import printable
-from caipan.cli.effects import effects_of
+from caipan.cli.effects import effect_of
 from caipan.cli.words import SIDES, amount_of, date_of, listed_of, name_of, result_of, sentence_of, title_of
 from caipan.rules.edition import edition, edition_ids
 from caipan.v1.case_service_pb2 import Act, ComparedRuling, HallCase, HallPenalty
@@ -107,7 +107,7 @@ def closed_of(told: HallCase) -> str:
     if not case.option:
         return status
     by = "by the service itself" if case.automatic else f"by {case.decided_by}"
-    effects = f": {', '.join(effects_of(told.effects, told.removed))}" if told.effects else ""
+    effects = f": {', '.join(map(effect_of, case.effects))}" if case.effects else ""
     key = case.key or case.clause
     return f"{status} {by}: {case.option} under {key} {title_of(key)}{effects}"
 
@@ -139,7 +139,7 @@ def preview_lines(verdict: Verdict, before: Sequence[PenaltyCount]) -> list[str]
 
 
 def _preview(verdict: Verdict, before: Sequence[PenaltyCount]) -> Iterator[str]:
-    yield from (f"  {effect}" for effect in effects_of(verdict.effects, verdict.removed))
+    yield from (f"  {effect}" for effect in map(effect_of, verdict.effects))
     stones = (("off the board", verdict.removed), ("black stones", verdict.added_black), ("white", verdict.added_white))
     changes = [f"{what} {' '.join(points)}" for what, points in stones if points]
     yield f"  board: {'; '.join(changes) or 'as it is'}"
@@ -185,7 +185,7 @@ def compared_of(compared: ComparedRuling) -> str:
     told = compared.case
     case = told.case
     who = f"{SIDES.get(case.side, 'no one side')}{f' ({told.person})' if told.person else ''}"
-    effects = ", ".join(effects_of(told.effects, told.removed))
+    effects = ", ".join(map(effect_of, case.effects))
     before = f"; {compared.earlier_of_person} before" if compared.earlier_of_person else ""
     mark = "≠" if compared.stands_apart else " "
     return printable(f"{mark} {told.game_id}  case {case.case_id}  {who}  {case.option}: {effects}{before}")

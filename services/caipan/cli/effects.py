@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import Any
 
 from google.protobuf.descriptor import EnumDescriptor, FieldDescriptor
@@ -96,15 +95,6 @@ def _time_ms(text: str) -> int:
     return ((int(hours) * 60 + int(minutes)) * 60 + int(seconds)) * 1000 + int(fraction.ljust(3, "0"))
 
 
-def effects_of(effects: Sequence[Effect], removed: Sequence[str]) -> list[str]:
-    """What the effects of a ruling do; ``removed``: where it took stones off the board."""
-    voids = sum(effect.HasField("void_move") for effect in effects)
-    if not voids or voids != len(removed):  # then the points do not tell which stone is meant
-        return list(map(effect_of, effects))
-    stones = f"the stone{'s' if voids > 1 else ''} at {' '.join(removed)} {'are' if voids > 1 else 'is'} void"
-    return [stones, *(effect_of(effect) for effect in effects if not effect.HasField("void_move"))]
-
-
 def effect_of(effect: Effect) -> str:
     """What an effect does, in words."""
     kind = effect.WhichOneof("effect") or ""
@@ -115,7 +105,7 @@ def effect_of(effect: Effect) -> str:
         case "admonish":
             return f"an admonition for {SIDES[said.player]}"
         case "void_move":
-            return "a stone is void"
+            return f"the stone at {said.point} is void" if said.point else "a stone is void"
         case "pass":
             return f"{SIDES[said.player]} loses the turn{', as a pass' if said.empty_move else ''}"
         case "set_points":
@@ -123,7 +113,8 @@ def effect_of(effect: Effect) -> str:
         case "set_turn":
             return f"{SIDES[said.color]} is to move"
         case "set_colours":
-            return f"{said.black} has Black, {said.white} White"
+            how = ", and the persons change seats" if said.change_seats else ""
+            return f"{said.black} has Black, {said.white} White{how}"
         case "result":
             return f"the result is {name_of(ResultKind.Name(said.kind), 'RESULT_KIND_').replace('_', ' ')}"
         case "assign_points":

@@ -16,7 +16,7 @@ from caipan.v1.event_pb2 import Event
 from caipan.v1.facts_pb2 import ResultSigned
 from caipan.v1.game_service_pb2 import GetGameRequest
 from caipan.v1.intake_service_pb2 import WAIT_VERDICT, AppendEventsRequest
-from caipan.v1.outcome_pb2 import PHASE_FINAL, STATUS_DUPLICATE, STATUS_FOLDED, Verdict
+from caipan.v1.outcome_pb2 import PHASE_FINAL, STATUS_DUPLICATE, Verdict
 from caipan.v1.state_pb2 import GameState
 
 _SIGNERS = dict(zip((Seat.B, Seat.W, None), SIGNERS, strict=True))
@@ -63,7 +63,7 @@ def sign(
     else:
         tell_outcome(told.outcome)
     if told.status != STATUS_DUPLICATE:
-        _check_signed(told.outcome.verdict)
+        _check_signed(told.outcome.verdict, _SIGNERS[by])
 
 
 def _check_open(state: GameState, signer: str) -> None:
@@ -76,8 +76,8 @@ def _check_open(state: GameState, signer: str) -> None:
         raise CommandError(f"{state.game_id}: {signer} has signed already")
 
 
-def _check_signed(verdict: Verdict) -> None:
-    """Raises CommandError where the signature does not stand."""
-    if verdict.status != STATUS_FOLDED or verdict.findings:
+def _check_signed(verdict: Verdict, signer: str) -> None:
+    """Raises CommandError where the signature does not stand, whatever else was found with it."""
+    if signer not in signers_of(verdict.signed):
         why = verdict.reason or "; ".join(map(sentence_of, verdict.findings))
         raise CommandError(f"NOT SIGNED: {why}")

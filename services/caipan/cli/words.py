@@ -83,6 +83,7 @@ _SENTENCES = {
     "nothing_to_sign": "there is no result to sign or to check again",
     "outside_moment": "the ruling was given while {side} was not on turn; it stands",
     "overtime": "{side} has exceeded the time limit, by {over}",
+    "already_decided": "a claim on what ruling {ref} has decided; the chief may supersede that",
     "too_many_cases": "too many cases are open for another one; decide some, then report this again",
     "faulty_clock": "the times used, added up, are {over} off the arbiter's watch",
     "both_at_limit": "the warning that loses the game came to both at once",

@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, select
+from sqlalchemy import Connection, bindparam
 
 from caipan.query.schema import cases, penalties
 from caipan.v1.case_service_pb2 import HallCase, HallPenalty
 from caipan.v1.common_pb2 import COLOR_BLACK, COLOR_WHITE, Color
 from caipan.v1.facts_pb2 import Colours
-from caipan.v1.outcome_pb2 import CASE_STATUS_DECIDED, CASE_STATUS_OPEN, Case, Ledger, Verdict
+from caipan.v1.outcome_pb2 import CASE_STATUS_OPEN, Case, Ledger, Verdict
 from caipan.v1.state_pb2 import GameState
 
 _KEY = (cases.c.game_id == bindparam("old_game"), cases.c.case_id == bindparam("old_case"))
-_SELECT_CASE = select(cases.c.record).where(*_KEY)
 _DELETE_CASE = cases.delete().where(*_KEY)
 _DELETE_LEDGER = penalties.delete().where(penalties.c.game_id == bindparam("old_game"))
+
+
+_OTHER = {COLOR_BLACK: COLOR_WHITE, COLOR_WHITE: COLOR_BLACK}
 
 
 class Docket:
@@ -60,7 +62,9 @@ class Docket:
                     connection.execute(table.update().where(is_its).values(person=_person(colours, side)))
 
     def _case_row(self, state: GameState, verdict: Verdict, case: Case, position: tuple[int, int]) -> dict[str, Any]:
-        opened = state.opened
+        opened, seat = state.opened, case.side
+        if case.seats_changed and seat in _OTHER:
+            seat = _OTHER[seat]
         told = HallCase(
             game_id=state.game_id,
             tournament_id=opened.tournament_id,
@@ -69,39 +73,21 @@ class Docket:
             seq=verdict.seq,
             case=case,
         )
-        if case.status == CASE_STATUS_DECIDED:
-            self._add_what_it_did(told, verdict)
         return {
             "game_id": told.game_id,
             "case_id": case.case_id,
             "tournament_id": told.tournament_id,
-            "side": case.side,
-            "person": _person(state.colours, case.side),
+            "side": seat,
+            "person": _person(state.colours, seat),
             "closed": int(case.status != CASE_STATUS_OPEN),
             "opened_at_ms": case.opened_at_ms,
             "clause": case.clause,
             "key": case.key,
-            "sanctioned": any(not effect.HasField("dismiss") for effect in told.effects),
+            "sanctioned": any(not effect.HasField("dismiss") for effect in case.effects),
             "partition": position[0],
             "offset": position[1],
             "record": told.SerializeToString(),
         }
-
-    def _add_what_it_did(self, told: HallCase, verdict: Verdict) -> None:
-        """What the ruling did: as its own verdict says, as that reads now, or else as it was told before."""
-        for each in (verdict, *(revision.after for revision in verdict.revised)):
-            if each.event_id == told.case.decided_by and each.effects:
-                told.effects.extend(each.effects)
-                told.removed.extend(each.removed)
-                return
-        earlier = self._cases.get((told.game_id, told.case.case_id))
-        record = earlier["record"] if earlier else None
-        if record is None:
-            keys = {"old_game": told.game_id, "old_case": told.case.case_id}
-            record = self._connection.scalar(_SELECT_CASE, keys)
-        before = HallCase.FromString(record or b"")
-        told.effects.extend(before.effects)
-        told.removed.extend(before.removed)
 
 
 def _penalty_rows(state: GameState, ledger: Ledger) -> Iterable[dict[str, Any]]:

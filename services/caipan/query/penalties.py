@@ -109,7 +109,7 @@ def sanction_of(ruling: pb.HallCase) -> Sanction:
 
     Sides, stones and times differ from case to case; whether a warning was given must not.
     """
-    kinds = sorted(effect.WhichOneof("effect") or "" for effect in ruling.effects)
+    kinds = sorted(effect.WhichOneof("effect") or "" for effect in ruling.case.effects)
     return () if kinds in ([], ["dismiss"]) else (ruling.case.option, *kinds)
 
 

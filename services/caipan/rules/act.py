@@ -107,6 +107,11 @@ class Act:
         self.added_black = [*self.added_black, *other.added_black]
         self.added_white = [*self.added_white, *other.added_white]
         self.removed = [*self.removed, *other.removed]
+        for case in other.cases:
+            self.touch(case)
+        for name, told in (other.extra or {}).items():
+            before = (self.extra or {}).get(name)
+            self.tell(**{name: [*before, *told] if name == "effects" and before else told})
 
     def refuse(self, status: pb.Status.ValueType, reason: str) -> None:
         """The event changes nothing, for this reason."""

@@ -69,6 +69,10 @@ def _join(table: Table, act: Act, keys: Sequence[str]) -> None:
             table.cite("16.3"), pb.FINDING_KIND_NOT_ENTITLED, side=act.player, ref=table.edition.clauses[keys[0]].id
         )
         return
+    if case is None and (decided := _decided(table, act, side, allowed)) is not None:
+        told = decided.told
+        act.find(told.clause, pb.FINDING_KIND_ALREADY_DECIDED, side=act.player, ref=told.decided_by)
+        return
     if case is None:
         case = docket.open_if_room(table, act, side, 0, allowed or _special(table))
         if case is None:
@@ -89,6 +93,15 @@ def _about(table: Table, act: Act, keys: Sequence[str]) -> CaseMemory | None:
             return case
     for case in reversed(table.cases.values()):
         if not refs and against in (0, case.told.side) and {*keys} & {*case.keys}:
+            return case
+    return None
+
+
+def _decided(table: Table, act: Act, side: Colour, keys: Sequence[str]) -> CaseMemory | None:
+    """The closed case of the act that a claim names, decided under one of these clauses: one act, one ruling."""
+    for case in table.closed:
+        is_same = case.told.option and docket.seat_of(case) == side and {*act.fact.refs} & {*case.told.refs}
+        if is_same and {*keys} & {*case.keys, case.key}:
             return case
     return None
 

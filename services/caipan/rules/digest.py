@@ -89,7 +89,7 @@ def closed_part(closed: Iterable[CaseMemory]) -> bytes:
 
 
 def _about(case: CaseMemory) -> bytes:
-    return struct.pack(">BI??", case.told.side, case.move, case.used, case.seats_changed)
+    return struct.pack(">BI??", case.told.side, case.move, case.used, case.told.seats_changed)
 
 
 def penalties_part(penalties: Iterable[Penalty]) -> bytes:

@@ -295,7 +295,7 @@ def _against_limit(table: Table, case: CaseMemory, clause: Clause) -> set[str]:
 
 def seat_of(closed: CaseMemory) -> Colour:
     """Which side the person whom a closed case was about has now."""
-    return other(closed.told.side) if closed.seats_changed and closed.told.side in SEATS else closed.told.side
+    return other(closed.told.side) if closed.told.seats_changed and closed.told.side in SEATS else closed.told.side
 
 
 def option_of(table: Table, case: CaseMemory) -> Option:

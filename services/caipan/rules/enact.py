@@ -210,7 +210,7 @@ class Enactment:
             table.turn = table.history.turn_after(move)
         table.set_again([], self.act)
         table.passes, table.proposer, table.unpressed, table.early = 0, COLOR_UNSPECIFIED, None, {}
-        table.sealed_by, table.seal = COLOR_UNSPECIFIED, b""
+        table.sealed_by, table.seal, table.must_point_out = COLOR_UNSPECIFIED, b"", COLOR_UNSPECIFIED
         for case in table.cases.values():
             if case.move > move:  # that move is no more: another one of this number is another act
                 case.move = 0

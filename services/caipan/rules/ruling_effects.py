@@ -94,12 +94,16 @@ class _Filling:
         """The stone of the case, and those set behind it before anybody ruled."""
         if effect.move == ed.Move.AFTER_TIME:
             lying = [stone for stone in self.table.provisional if stone.player == self.case.told.side]
-            return rl.Effect(void_move=rl.VoidMove(ref=lying[-1].ref)) if lying else None
+            return self._void(lying[-1].ref, lying[-1].index) if lying else None
         if not self.case.stone:
             return self.given("void_move", "ref, the event_id of the stone")
-        own = [stone.ref for stone in self.table.provisional if stone.ref in self.case.told.refs]
-        refs = own if self.case.stone in own else [self.case.stone]
-        return [rl.Effect(void_move=rl.VoidMove(ref=ref)) for ref in refs]
+        case = self.case
+        own = {stone.ref: stone.index for stone in self.table.provisional if stone.ref in case.told.refs}
+        stones = own if case.stone in own else {case.stone: case.point - 1}
+        return [self._void(ref, index) for ref, index in stones.items()]
+
+    def _void(self, ref: str, index: int) -> rl.Effect:
+        return rl.Effect(void_move=rl.VoidMove(ref=ref, point=self.table.names[index] if index >= 0 else ""))
 
     def lose_turn(self, effect: ed.LoseTurn) -> rl.Effect | None:
         """The turn of that move: once the opponent has moved it is past."""

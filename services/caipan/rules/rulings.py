@@ -333,6 +333,8 @@ def enact(table: Table, decision: Decision, act: Act) -> Table:
         case = own
     Enactment(ruled, case, clause, act.ruling_id, act).apply(effects)
     case.key, case.told.clause, case.told.option = clause.key, clause.id, offer.name
+    del case.told.effects[:]
+    case.told.effects.extend(effects)
     docket.close(ruled, case, pb.CASE_STATUS_DECIDED, act.ruling_id)
     act.touch(case)
     act.tell(effects=[*(act.extra or {}).get("effects", ()), *effects])  # the service may rule twice in one act

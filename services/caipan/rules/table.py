@@ -223,7 +223,7 @@ class Table:
 
     def change_seats(self) -> list[CaseMemory]:
         """The two persons change colours; what stands against each, and the time used, goes with the person (17.1).
-        Returns the open cases that go with them, too: those about no stone."""
+        So do the open cases about no stone. Returns the cases that this changes."""
         self.ledger.change_sides()
         if self.clockwork is not None:
             self.clockwork.change_sides()
@@ -231,13 +231,13 @@ class Table:
         self.talks = {other(side): began_ms for side, began_ms in self.talks.items()}
         cases = [case for case in self.cases.values() if case.told.side and not (case.move or case.stone)]
         for case in self.closed:
-            case.seats_changed = not case.seats_changed
+            case.told.seats_changed = not case.told.seats_changed
         self.keep_closed(self.closed)
         for case in cases:
             case.told.side = other(case.told.side)
             case.black_ms, case.white_ms = case.white_ms, case.black_ms
             case.black_ran_ms, case.white_ran_ms = case.white_ran_ms, case.black_ran_ms
-        return cases
+        return [*self.closed, *cases]
 
     def keep_persons(self) -> None:
         """Who is there has changed: keeps their part of the digest."""

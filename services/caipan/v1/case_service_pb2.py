@@ -29,7 +29,7 @@ from caipan.v1 import outcome_pb2 as caipan_dot_v1_dot_outcome__pb2
 from caipan.v1 import rulings_pb2 as caipan_dot_v1_dot_rulings__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1c\x63\x61ipan/v1/case_service.proto\x12\tcaipan.v1\x1a\x1b\x62uf/validate/validate.proto\x1a\x16\x63\x61ipan/v1/common.proto\x1a\x1c\x63\x61ipan/v1/game_service.proto\x1a\x17\x63\x61ipan/v1/outcome.proto\x1a\x17\x63\x61ipan/v1/rulings.proto\"\xdf\x01\n\x08HallCase\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x15\n\rtournament_id\x18\x02 \x01(\t\x12\r\n\x05round\x18\x03 \x01(\x05\x12\r\n\x05\x62oard\x18\x04 \x01(\x05\x12\x0e\n\x06person\x18\x05 \x01(\t\x12\x0b\n\x03seq\x18\x06 \x01(\x03\x12\x1d\n\x04\x63\x61se\x18\x07 \x01(\x0b\x32\x0f.caipan.v1.Case\x12\"\n\x07\x65\x66\x66\x65\x63ts\x18\x08 \x03(\x0b\x32\x11.caipan.v1.Effect\x12\x0f\n\x07removed\x18\t \x03(\t\x12\x1c\n\x04\x61\x63ts\x18\n \x03(\x0b\x32\x0e.caipan.v1.Act\"R\n\x03\x41\x63t\x12\x10\n\x08\x65vent_id\x18\x01 \x01(\t\x12\r\n\x05\x61t_ms\x18\x02 \x01(\x03\x12\x1c\n\x02\x62y\x18\x03 \x01(\x0b\x32\x10.caipan.v1.Actor\x12\x0c\n\x04said\x18\x04 \x01(\t\"\xa2\x02\n\x10ListCasesRequest\x12\x19\n\x07game_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\x12\x1f\n\rtournament_id\x18\x02 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\x12\x11\n\topen_only\x18\x03 \x01(\x08\x12\x1d\n\tpage_size\x18\x04 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xe8\x07(\x00\x12\x1c\n\npage_token\x18\x05 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x04\x12\x18\n\x07min_seq\x18\x06 \x01(\x03\x42\x07\xbaH\x04\"\x02(\x00:h\xbaHe\x1a\x63\n\x0cmin_seq.game\x12*min_seq is the seq of a game: name game_id\x1a\'this.min_seq == 0 || this.game_id != \'\'\"P\n\x11ListCasesResponse\x12\"\n\x05\x63\x61ses\x18\x01 \x03(\x0b\x32\x13.caipan.v1.HallCase\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"c\n\x0eGetCaseRequest\x12\x1b\n\x07game_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12\x1a\n\x07\x63\x61se_id\x18\x02 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18@\x12\x18\n\x07min_seq\x18\x03 \x01(\x03\x42\x07\xbaH\x04\"\x02(\x00\"Z\n\x0fGetCaseResponse\x12!\n\x04\x63\x61se\x18\x01 \x01(\x0b\x32\x13.caipan.v1.HallCase\x12$\n\x07\x65\x61rlier\x18\x02 \x03(\x0b\x32\x13.caipan.v1.HallCase\"\x9f\x01\n\x14PreviewRulingRequest\x12\x1b\n\x07game_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12\x18\n\x06person\x18\x02 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\x12\x1e\n\x05\x61t_ms\x18\x03 \x01(\x03\x42\x0f\xbaH\x0c\"\n\x18\xff\xb7\xff\x90\xfd\xce\x39(\x00\x12\x30\n\x06ruling\x18\x04 \x01(\x0b\x32\x18.caipan.v1.RulingDecidedB\x06\xbaH\x03\xc8\x01\x01\"<\n\x15PreviewRulingResponse\x12#\n\x07verdict\x18\x01 \x01(\x0b\x32\x12.caipan.v1.Verdict\"x\n\x10GetClocksRequest\x12\x1b\n\x07game_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12#\n\x05\x61t_ms\x18\x02 \x01(\x03\x42\x0f\xbaH\x0c\"\n\x18\xff\xb7\xff\x90\xfd\xce\x39(\x00H\x00\x88\x01\x01\x12\x18\n\x07min_seq\x18\x03 \x01(\x03\x42\x07\xbaH\x04\"\x02(\x00\x42\x08\n\x06_at_ms\"\xbd\x01\n\x11GetClocksResponse\x12\x0b\n\x03seq\x18\x01 \x01(\x03\x12\r\n\x05\x61t_ms\x18\x02 \x01(\x03\x12!\n\x07running\x18\x03 \x01(\x0e\x32\x10.caipan.v1.Color\x12#\n\x05\x62lack\x18\x04 \x01(\x0b\x32\x14.caipan.v1.ClockFace\x12#\n\x05white\x18\x05 \x01(\x0b\x32\x14.caipan.v1.ClockFace\x12\x1f\n\x05phase\x18\x06 \x01(\x0e\x32\x10.caipan.v1.Phase\"\x8b\x02\n\tClockFace\x12\x0f\n\x07used_ms\x18\x01 \x01(\x03\x12\x0f\n\x07left_ms\x18\x02 \x01(\x03\x12\x0f\n\x07is_over\x18\x03 \x01(\x08\x12\x13\n\x0bis_boundary\x18\x04 \x01(\x08\x12\x15\n\x08\x63ount_ms\x18\x05 \x01(\x03H\x00\x88\x01\x01\x12\x17\n\nunits_left\x18\x06 \x01(\x05H\x01\x88\x01\x01\x12\x12\n\x05stage\x18\x07 \x01(\x05H\x02\x88\x01\x01\x12\x17\n\nmoves_left\x18\x08 \x01(\x05H\x03\x88\x01\x01\x12\x16\n\tbudget_ms\x18\t \x01(\x03H\x04\x88\x01\x01\x42\x0b\n\t_count_msB\r\n\x0b_units_leftB\x08\n\x06_stageB\r\n\x0b_moves_leftB\x0c\n\n_budget_ms\"U\n\x11WatchCasesRequest\x12\x1f\n\rtournament_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\x12\x1f\n\x0cresume_token\x18\x02 \x01(\tB\t\xbaH\x06r\x04\x18\x80\x80\x01\"\xad\x01\n\x12WatchCasesResponse\x12$\n\x04open\x18\x01 \x01(\x0b\x32\x14.caipan.v1.OpenCasesH\x00\x12&\n\x07\x63hanged\x18\x02 \x01(\x0b\x32\x13.caipan.v1.HallCaseH\x00\x12)\n\theartbeat\x18\x03 \x01(\x0b\x32\x14.caipan.v1.HeartbeatH\x00\x12\x14\n\x0cresume_token\x18\x04 \x01(\tB\x08\n\x06update\"=\n\tOpenCases\x12\"\n\x05\x63\x61ses\x18\x01 \x03(\x0b\x32\x13.caipan.v1.HallCase\x12\x0c\n\x04more\x18\x02 \x01(\x08\"\xa7\x01\n\x0bHallPenalty\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x15\n\rtournament_id\x18\x02 \x01(\t\x12\r\n\x05round\x18\x03 \x01(\x05\x12\r\n\x05\x62oard\x18\x04 \x01(\x05\x12\x0e\n\x06person\x18\x05 \x01(\t\x12#\n\x07penalty\x18\x06 \x01(\x0b\x32\x12.caipan.v1.Penalty\x12\x1d\n\x05ruled\x18\x07 \x01(\x0b\x32\x0e.caipan.v1.Act\"\xad\x02\n\x14ListPenaltiesRequest\x12\x19\n\x07game_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\x12\x1f\n\rtournament_id\x18\x02 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\x12\x18\n\x06person\x18\x03 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\x12\x1d\n\tpage_size\x18\x04 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xe8\x07(\x00\x12\x1c\n\npage_token\x18\x05 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x04\x12\x18\n\x07min_seq\x18\x06 \x01(\x03\x42\x07\xbaH\x04\"\x02(\x00:h\xbaHe\x1a\x63\n\x0cmin_seq.game\x12*min_seq is the seq of a game: name game_id\x1a\'this.min_seq == 0 || this.game_id != \'\'\"[\n\x15ListPenaltiesResponse\x12)\n\tpenalties\x18\x01 \x03(\x0b\x32\x16.caipan.v1.HallPenalty\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\xb3\x02\n\x15\x43ompareRulingsRequest\x12\x1f\n\rtournament_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\x12\x17\n\x06\x63lause\x18\x02 \x01(\tB\x07\xbaH\x04r\x02\x18@\x12\x19\n\x07game_id\x18\x03 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\x12\x18\n\x07\x63\x61se_id\x18\x04 \x01(\tB\x07\xbaH\x04r\x02\x18@:\xaa\x01\xbaH\xa6\x01\x1a\xa3\x01\n\x0c\x63ompare.what\x12\x34name a tournament and a clause, or a game and a case\x1a](this.tournament_id != \'\' && this.clause != \'\') || (this.game_id != \'\' && this.case_id != \'\')\"U\n\x16\x43ompareRulingsResponse\x12*\n\x07rulings\x18\x01 \x03(\x0b\x32\x19.caipan.v1.ComparedRuling\x12\x0f\n\x07unequal\x18\x02 \x01(\x08\"d\n\x0e\x43omparedRuling\x12!\n\x04\x63\x61se\x18\x01 \x01(\x0b\x32\x13.caipan.v1.HallCase\x12\x14\n\x0cstands_apart\x18\x02 \x01(\x08\x12\x19\n\x11\x65\x61rlier_of_person\x18\x03 \x01(\x05\x32\x80\x03\n\x0b\x43\x61seService\x12\x46\n\tListCases\x12\x1b.caipan.v1.ListCasesRequest\x1a\x1c.caipan.v1.ListCasesResponse\x12@\n\x07GetCase\x12\x19.caipan.v1.GetCaseRequest\x1a\x1a.caipan.v1.GetCaseResponse\x12R\n\rPreviewRuling\x12\x1f.caipan.v1.PreviewRulingRequest\x1a .caipan.v1.PreviewRulingResponse\x12\x46\n\tGetClocks\x12\x1b.caipan.v1.GetClocksRequest\x1a\x1c.caipan.v1.GetClocksResponse\x12K\n\nWatchCases\x12\x1c.caipan.v1.WatchCasesRequest\x1a\x1d.caipan.v1.WatchCasesResponse0\x01\x32\xbb\x01\n\x0ePenaltyService\x12R\n\rListPenalties\x12\x1f.caipan.v1.ListPenaltiesRequest\x1a .caipan.v1.ListPenaltiesResponse\x12U\n\x0e\x43ompareRulings\x12 .caipan.v1.CompareRulingsRequest\x1a!.caipan.v1.CompareRulingsResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1c\x63\x61ipan/v1/case_service.proto\x12\tcaipan.v1\x1a\x1b\x62uf/validate/validate.proto\x1a\x16\x63\x61ipan/v1/common.proto\x1a\x1c\x63\x61ipan/v1/game_service.proto\x1a\x17\x63\x61ipan/v1/outcome.proto\x1a\x17\x63\x61ipan/v1/rulings.proto\"\xb6\x01\n\x08HallCase\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x15\n\rtournament_id\x18\x02 \x01(\t\x12\r\n\x05round\x18\x03 \x01(\x05\x12\r\n\x05\x62oard\x18\x04 \x01(\x05\x12\x0e\n\x06person\x18\x05 \x01(\t\x12\x0b\n\x03seq\x18\x06 \x01(\x03\x12\x1d\n\x04\x63\x61se\x18\x07 \x01(\x0b\x32\x0f.caipan.v1.Case\x12\x1c\n\x04\x61\x63ts\x18\n \x03(\x0b\x32\x0e.caipan.v1.ActJ\x04\x08\x08\x10\tJ\x04\x08\t\x10\n\"R\n\x03\x41\x63t\x12\x10\n\x08\x65vent_id\x18\x01 \x01(\t\x12\r\n\x05\x61t_ms\x18\x02 \x01(\x03\x12\x1c\n\x02\x62y\x18\x03 \x01(\x0b\x32\x10.caipan.v1.Actor\x12\x0c\n\x04said\x18\x04 \x01(\t\"\xa2\x02\n\x10ListCasesRequest\x12\x19\n\x07game_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\x12\x1f\n\rtournament_id\x18\x02 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\x12\x11\n\topen_only\x18\x03 \x01(\x08\x12\x1d\n\tpage_size\x18\x04 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xe8\x07(\x00\x12\x1c\n\npage_token\x18\x05 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x04\x12\x18\n\x07min_seq\x18\x06 \x01(\x03\x42\x07\xbaH\x04\"\x02(\x00:h\xbaHe\x1a\x63\n\x0cmin_seq.game\x12*min_seq is the seq of a game: name game_id\x1a\'this.min_seq == 0 || this.game_id != \'\'\"P\n\x11ListCasesResponse\x12\"\n\x05\x63\x61ses\x18\x01 \x03(\x0b\x32\x13.caipan.v1.HallCase\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"c\n\x0eGetCaseRequest\x12\x1b\n\x07game_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12\x1a\n\x07\x63\x61se_id\x18\x02 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18@\x12\x18\n\x07min_seq\x18\x03 \x01(\x03\x42\x07\xbaH\x04\"\x02(\x00\"Z\n\x0fGetCaseResponse\x12!\n\x04\x63\x61se\x18\x01 \x01(\x0b\x32\x13.caipan.v1.HallCase\x12$\n\x07\x65\x61rlier\x18\x02 \x03(\x0b\x32\x13.caipan.v1.HallCase\"\x9f\x01\n\x14PreviewRulingRequest\x12\x1b\n\x07game_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12\x18\n\x06person\x18\x02 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\x12\x1e\n\x05\x61t_ms\x18\x03 \x01(\x03\x42\x0f\xbaH\x0c\"\n\x18\xff\xb7\xff\x90\xfd\xce\x39(\x00\x12\x30\n\x06ruling\x18\x04 \x01(\x0b\x32\x18.caipan.v1.RulingDecidedB\x06\xbaH\x03\xc8\x01\x01\"<\n\x15PreviewRulingResponse\x12#\n\x07verdict\x18\x01 \x01(\x0b\x32\x12.caipan.v1.Verdict\"x\n\x10GetClocksRequest\x12\x1b\n\x07game_id\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\x12#\n\x05\x61t_ms\x18\x02 \x01(\x03\x42\x0f\xbaH\x0c\"\n\x18\xff\xb7\xff\x90\xfd\xce\x39(\x00H\x00\x88\x01\x01\x12\x18\n\x07min_seq\x18\x03 \x01(\x03\x42\x07\xbaH\x04\"\x02(\x00\x42\x08\n\x06_at_ms\"\xbd\x01\n\x11GetClocksResponse\x12\x0b\n\x03seq\x18\x01 \x01(\x03\x12\r\n\x05\x61t_ms\x18\x02 \x01(\x03\x12!\n\x07running\x18\x03 \x01(\x0e\x32\x10.caipan.v1.Color\x12#\n\x05\x62lack\x18\x04 \x01(\x0b\x32\x14.caipan.v1.ClockFace\x12#\n\x05white\x18\x05 \x01(\x0b\x32\x14.caipan.v1.ClockFace\x12\x1f\n\x05phase\x18\x06 \x01(\x0e\x32\x10.caipan.v1.Phase\"\x8b\x02\n\tClockFace\x12\x0f\n\x07used_ms\x18\x01 \x01(\x03\x12\x0f\n\x07left_ms\x18\x02 \x01(\x03\x12\x0f\n\x07is_over\x18\x03 \x01(\x08\x12\x13\n\x0bis_boundary\x18\x04 \x01(\x08\x12\x15\n\x08\x63ount_ms\x18\x05 \x01(\x03H\x00\x88\x01\x01\x12\x17\n\nunits_left\x18\x06 \x01(\x05H\x01\x88\x01\x01\x12\x12\n\x05stage\x18\x07 \x01(\x05H\x02\x88\x01\x01\x12\x17\n\nmoves_left\x18\x08 \x01(\x05H\x03\x88\x01\x01\x12\x16\n\tbudget_ms\x18\t \x01(\x03H\x04\x88\x01\x01\x42\x0b\n\t_count_msB\r\n\x0b_units_leftB\x08\n\x06_stageB\r\n\x0b_moves_leftB\x0c\n\n_budget_ms\"U\n\x11WatchCasesRequest\x12\x1f\n\rtournament_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\x12\x1f\n\x0cresume_token\x18\x02 \x01(\tB\t\xbaH\x06r\x04\x18\x80\x80\x01\"\xad\x01\n\x12WatchCasesResponse\x12$\n\x04open\x18\x01 \x01(\x0b\x32\x14.caipan.v1.OpenCasesH\x00\x12&\n\x07\x63hanged\x18\x02 \x01(\x0b\x32\x13.caipan.v1.HallCaseH\x00\x12)\n\theartbeat\x18\x03 \x01(\x0b\x32\x14.caipan.v1.HeartbeatH\x00\x12\x14\n\x0cresume_token\x18\x04 \x01(\tB\x08\n\x06update\"=\n\tOpenCases\x12\"\n\x05\x63\x61ses\x18\x01 \x03(\x0b\x32\x13.caipan.v1.HallCase\x12\x0c\n\x04more\x18\x02 \x01(\x08\"\xa7\x01\n\x0bHallPenalty\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x15\n\rtournament_id\x18\x02 \x01(\t\x12\r\n\x05round\x18\x03 \x01(\x05\x12\r\n\x05\x62oard\x18\x04 \x01(\x05\x12\x0e\n\x06person\x18\x05 \x01(\t\x12#\n\x07penalty\x18\x06 \x01(\x0b\x32\x12.caipan.v1.Penalty\x12\x1d\n\x05ruled\x18\x07 \x01(\x0b\x32\x0e.caipan.v1.Act\"\xad\x02\n\x14ListPenaltiesRequest\x12\x19\n\x07game_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\x12\x1f\n\rtournament_id\x18\x02 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\x12\x18\n\x06person\x18\x03 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\x12\x1d\n\tpage_size\x18\x04 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xe8\x07(\x00\x12\x1c\n\npage_token\x18\x05 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x04\x12\x18\n\x07min_seq\x18\x06 \x01(\x03\x42\x07\xbaH\x04\"\x02(\x00:h\xbaHe\x1a\x63\n\x0cmin_seq.game\x12*min_seq is the seq of a game: name game_id\x1a\'this.min_seq == 0 || this.game_id != \'\'\"[\n\x15ListPenaltiesResponse\x12)\n\tpenalties\x18\x01 \x03(\x0b\x32\x16.caipan.v1.HallPenalty\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\xb3\x02\n\x15\x43ompareRulingsRequest\x12\x1f\n\rtournament_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\x12\x17\n\x06\x63lause\x18\x02 \x01(\tB\x07\xbaH\x04r\x02\x18@\x12\x19\n\x07game_id\x18\x03 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01\x12\x18\n\x07\x63\x61se_id\x18\x04 \x01(\tB\x07\xbaH\x04r\x02\x18@:\xaa\x01\xbaH\xa6\x01\x1a\xa3\x01\n\x0c\x63ompare.what\x12\x34name a tournament and a clause, or a game and a case\x1a](this.tournament_id != \'\' && this.clause != \'\') || (this.game_id != \'\' && this.case_id != \'\')\"U\n\x16\x43ompareRulingsResponse\x12*\n\x07rulings\x18\x01 \x03(\x0b\x32\x19.caipan.v1.ComparedRuling\x12\x0f\n\x07unequal\x18\x02 \x01(\x08\"d\n\x0e\x43omparedRuling\x12!\n\x04\x63\x61se\x18\x01 \x01(\x0b\x32\x13.caipan.v1.HallCase\x12\x14\n\x0cstands_apart\x18\x02 \x01(\x08\x12\x19\n\x11\x65\x61rlier_of_person\x18\x03 \x01(\x05\x32\x80\x03\n\x0b\x43\x61seService\x12\x46\n\tListCases\x12\x1b.caipan.v1.ListCasesRequest\x1a\x1c.caipan.v1.ListCasesResponse\x12@\n\x07GetCase\x12\x19.caipan.v1.GetCaseRequest\x1a\x1a.caipan.v1.GetCaseResponse\x12R\n\rPreviewRuling\x12\x1f.caipan.v1.PreviewRulingRequest\x1a .caipan.v1.PreviewRulingResponse\x12\x46\n\tGetClocks\x12\x1b.caipan.v1.GetClocksRequest\x1a\x1c.caipan.v1.GetClocksResponse\x12K\n\nWatchCases\x12\x1c.caipan.v1.WatchCasesRequest\x1a\x1d.caipan.v1.WatchCasesResponse0\x01\x32\xbb\x01\n\x0ePenaltyService\x12R\n\rListPenalties\x12\x1f.caipan.v1.ListPenaltiesRequest\x1a .caipan.v1.ListPenaltiesResponse\x12U\n\x0e\x43ompareRulings\x12 .caipan.v1.CompareRulingsRequest\x1a!.caipan.v1.CompareRulingsResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -97,47 +97,47 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_COMPARERULINGSREQUEST']._loaded_options = None
   _globals['_COMPARERULINGSREQUEST']._serialized_options = b'\272H\246\001\032\243\001\n\014compare.what\0224name a tournament and a clause, or a game and a case\032](this.tournament_id != \'\' && this.clause != \'\') || (this.game_id != \'\' && this.case_id != \'\')'
   _globals['_HALLCASE']._serialized_start=177
-  _globals['_HALLCASE']._serialized_end=400
-  _globals['_ACT']._serialized_start=402
-  _globals['_ACT']._serialized_end=484
-  _globals['_LISTCASESREQUEST']._serialized_start=487
-  _globals['_LISTCASESREQUEST']._serialized_end=777
-  _globals['_LISTCASESRESPONSE']._serialized_start=779
-  _globals['_LISTCASESRESPONSE']._serialized_end=859
-  _globals['_GETCASEREQUEST']._serialized_start=861
-  _globals['_GETCASEREQUEST']._serialized_end=960
-  _globals['_GETCASERESPONSE']._serialized_start=962
-  _globals['_GETCASERESPONSE']._serialized_end=1052
-  _globals['_PREVIEWRULINGREQUEST']._serialized_start=1055
-  _globals['_PREVIEWRULINGREQUEST']._serialized_end=1214
-  _globals['_PREVIEWRULINGRESPONSE']._serialized_start=1216
-  _globals['_PREVIEWRULINGRESPONSE']._serialized_end=1276
-  _globals['_GETCLOCKSREQUEST']._serialized_start=1278
-  _globals['_GETCLOCKSREQUEST']._serialized_end=1398
-  _globals['_GETCLOCKSRESPONSE']._serialized_start=1401
-  _globals['_GETCLOCKSRESPONSE']._serialized_end=1590
-  _globals['_CLOCKFACE']._serialized_start=1593
-  _globals['_CLOCKFACE']._serialized_end=1860
-  _globals['_WATCHCASESREQUEST']._serialized_start=1862
-  _globals['_WATCHCASESREQUEST']._serialized_end=1947
-  _globals['_WATCHCASESRESPONSE']._serialized_start=1950
-  _globals['_WATCHCASESRESPONSE']._serialized_end=2123
-  _globals['_OPENCASES']._serialized_start=2125
-  _globals['_OPENCASES']._serialized_end=2186
-  _globals['_HALLPENALTY']._serialized_start=2189
-  _globals['_HALLPENALTY']._serialized_end=2356
-  _globals['_LISTPENALTIESREQUEST']._serialized_start=2359
-  _globals['_LISTPENALTIESREQUEST']._serialized_end=2660
-  _globals['_LISTPENALTIESRESPONSE']._serialized_start=2662
-  _globals['_LISTPENALTIESRESPONSE']._serialized_end=2753
-  _globals['_COMPARERULINGSREQUEST']._serialized_start=2756
-  _globals['_COMPARERULINGSREQUEST']._serialized_end=3063
-  _globals['_COMPARERULINGSRESPONSE']._serialized_start=3065
-  _globals['_COMPARERULINGSRESPONSE']._serialized_end=3150
-  _globals['_COMPAREDRULING']._serialized_start=3152
-  _globals['_COMPAREDRULING']._serialized_end=3252
-  _globals['_CASESERVICE']._serialized_start=3255
-  _globals['_CASESERVICE']._serialized_end=3639
-  _globals['_PENALTYSERVICE']._serialized_start=3642
-  _globals['_PENALTYSERVICE']._serialized_end=3829
+  _globals['_HALLCASE']._serialized_end=359
+  _globals['_ACT']._serialized_start=361
+  _globals['_ACT']._serialized_end=443
+  _globals['_LISTCASESREQUEST']._serialized_start=446
+  _globals['_LISTCASESREQUEST']._serialized_end=736
+  _globals['_LISTCASESRESPONSE']._serialized_start=738
+  _globals['_LISTCASESRESPONSE']._serialized_end=818
+  _globals['_GETCASEREQUEST']._serialized_start=820
+  _globals['_GETCASEREQUEST']._serialized_end=919
+  _globals['_GETCASERESPONSE']._serialized_start=921
+  _globals['_GETCASERESPONSE']._serialized_end=1011
+  _globals['_PREVIEWRULINGREQUEST']._serialized_start=1014
+  _globals['_PREVIEWRULINGREQUEST']._serialized_end=1173
+  _globals['_PREVIEWRULINGRESPONSE']._serialized_start=1175
+  _globals['_PREVIEWRULINGRESPONSE']._serialized_end=1235
+  _globals['_GETCLOCKSREQUEST']._serialized_start=1237
+  _globals['_GETCLOCKSREQUEST']._serialized_end=1357
+  _globals['_GETCLOCKSRESPONSE']._serialized_start=1360
+  _globals['_GETCLOCKSRESPONSE']._serialized_end=1549
+  _globals['_CLOCKFACE']._serialized_start=1552
+  _globals['_CLOCKFACE']._serialized_end=1819
+  _globals['_WATCHCASESREQUEST']._serialized_start=1821
+  _globals['_WATCHCASESREQUEST']._serialized_end=1906
+  _globals['_WATCHCASESRESPONSE']._serialized_start=1909
+  _globals['_WATCHCASESRESPONSE']._serialized_end=2082
+  _globals['_OPENCASES']._serialized_start=2084
+  _globals['_OPENCASES']._serialized_end=2145
+  _globals['_HALLPENALTY']._serialized_start=2148
+  _globals['_HALLPENALTY']._serialized_end=2315
+  _globals['_LISTPENALTIESREQUEST']._serialized_start=2318
+  _globals['_LISTPENALTIESREQUEST']._serialized_end=2619
+  _globals['_LISTPENALTIESRESPONSE']._serialized_start=2621
+  _globals['_LISTPENALTIESRESPONSE']._serialized_end=2712
+  _globals['_COMPARERULINGSREQUEST']._serialized_start=2715
+  _globals['_COMPARERULINGSREQUEST']._serialized_end=3022
+  _globals['_COMPARERULINGSRESPONSE']._serialized_start=3024
+  _globals['_COMPARERULINGSRESPONSE']._serialized_end=3109
+  _globals['_COMPAREDRULING']._serialized_start=3111
+  _globals['_COMPAREDRULING']._serialized_end=3211
+  _globals['_CASESERVICE']._serialized_start=3214
+  _globals['_CASESERVICE']._serialized_end=3598
+  _globals['_PENALTYSERVICE']._serialized_start=3601
+  _globals['_PENALTYSERVICE']._serialized_end=3788
 # @@protoc_insertion_point(module_scope)

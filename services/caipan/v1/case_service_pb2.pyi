@@ -35,8 +35,6 @@ class HallCase(_message.Message):
     PERSON_FIELD_NUMBER: _builtins.int
     SEQ_FIELD_NUMBER: _builtins.int
     CASE_FIELD_NUMBER: _builtins.int
-    EFFECTS_FIELD_NUMBER: _builtins.int
-    REMOVED_FIELD_NUMBER: _builtins.int
     ACTS_FIELD_NUMBER: _builtins.int
     game_id: _builtins.str
     tournament_id: _builtins.str
@@ -48,14 +46,6 @@ class HallCase(_message.Message):
     """The outcome that changed the case last."""
     @_builtins.property
     def case(self) -> _outcome_pb2.Case: ...
-    @_builtins.property
-    def effects(self) -> _containers.RepeatedCompositeFieldContainer[_rulings_pb2.Effect]:
-        """DECIDED: what the ruling did."""
-
-    @_builtins.property
-    def removed(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """DECIDED: points from which the ruling took a stone off the board."""
-
     @_builtins.property
     def acts(self) -> _containers.RepeatedCompositeFieldContainer[Global___Act]:
         """Who raised its claims, reported and decided it, when and why."""
@@ -70,13 +60,11 @@ class HallCase(_message.Message):
         person: _builtins.str = ...,
         seq: _builtins.int = ...,
         case: _outcome_pb2.Case | None = ...,
-        effects: _abc.Iterable[_rulings_pb2.Effect] | None = ...,
-        removed: _abc.Iterable[_builtins.str] | None = ...,
         acts: _abc.Iterable[Global___Act] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["case", b"case"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["acts", b"acts", "board", b"board", "case", b"case", "effects", b"effects", "game_id", b"game_id", "person", b"person", "removed", b"removed", "round", b"round", "seq", b"seq", "tournament_id", b"tournament_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["acts", b"acts", "board", b"board", "case", b"case", "game_id", b"game_id", "person", b"person", "round", b"round", "seq", b"seq", "tournament_id", b"tournament_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -689,7 +689,6 @@ class CaseMemory(_message.Message):
     WHITE_RAN_MS_FIELD_NUMBER: _builtins.int
     ASSIGNED_FIELD_NUMBER: _builtins.int
     USED_FIELD_NUMBER: _builtins.int
-    SEATS_CHANGED_FIELD_NUMBER: _builtins.int
     move: _builtins.int
     """Number of the move it is about, 0 = none."""
     black_ms: _builtins.int
@@ -709,8 +708,6 @@ class CaseMemory(_message.Message):
     """Points that its ruling gave to a side."""
     used: _builtins.bool
     """Whether the talk that it permitted has been held."""
-    seats_changed: _builtins.bool
-    """Whether the two persons have changed seats since it was closed (CN2002 17.1)."""
     @_builtins.property
     def told(self) -> _outcome_pb2.Case:
         """As it is told, without the candidates."""
@@ -746,11 +743,10 @@ class CaseMemory(_message.Message):
         white_ran_ms: _builtins.int = ...,
         assigned: _builtins.bytes = ...,
         used: _builtins.bool = ...,
-        seats_changed: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["found", b"found", "told", b"told"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["assigned", b"assigned", "black_ms", b"black_ms", "black_ran_ms", b"black_ran_ms", "facts", b"facts", "found", b"found", "instead_captured", b"instead_captured", "instead_of", b"instead_of", "key", b"key", "keys", b"keys", "move", b"move", "point", b"point", "seats_changed", b"seats_changed", "stone", b"stone", "told", b"told", "used", b"used", "white_ms", b"white_ms", "white_ran_ms", b"white_ran_ms"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["assigned", b"assigned", "black_ms", b"black_ms", "black_ran_ms", b"black_ran_ms", "facts", b"facts", "found", b"found", "instead_captured", b"instead_captured", "instead_of", b"instead_of", "key", b"key", "keys", b"keys", "move", b"move", "point", b"point", "stone", b"stone", "told", b"told", "used", b"used", "white_ms", b"white_ms", "white_ran_ms", b"white_ran_ms"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

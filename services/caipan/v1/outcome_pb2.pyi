@@ -205,6 +205,8 @@ class _FindingKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_FindingKi
     """CN2002 22.8: the times used, added up, differ by `over_ms` from what has passed by the arbiter's watch."""
     FINDING_KIND_TOO_MANY_CASES: _FindingKind.ValueType  # 52
     """REG order: so many cases are open that this opens none; it is on record. Decide some, then report it again."""
+    FINDING_KIND_ALREADY_DECIDED: _FindingKind.ValueType  # 53
+    """CN2002 16.3: a claim on an act that was decided under this clause; `ref` is the ruling, which the chief may supersede."""
 
 class FindingKind(_FindingKind, metaclass=_FindingKindEnumTypeWrapper):
     """The closed list of what a fold can find."""
@@ -316,6 +318,8 @@ FINDING_KIND_FAULTY_CLOCK: FindingKind.ValueType  # 51
 """CN2002 22.8: the times used, added up, differ by `over_ms` from what has passed by the arbiter's watch."""
 FINDING_KIND_TOO_MANY_CASES: FindingKind.ValueType  # 52
 """REG order: so many cases are open that this opens none; it is on record. Decide some, then report it again."""
+FINDING_KIND_ALREADY_DECIDED: FindingKind.ValueType  # 53
+"""CN2002 16.3: a claim on an act that was decided under this clause; `ref` is the ruling, which the chief may supersede."""
 Global___FindingKind: _TypeAlias = FindingKind  # noqa: Y015
 
 class _ResultHow:
@@ -829,6 +833,8 @@ class Case(_message.Message):
     OPTION_FIELD_NUMBER: _builtins.int
     AUTOMATIC_FIELD_NUMBER: _builtins.int
     KEY_FIELD_NUMBER: _builtins.int
+    EFFECTS_FIELD_NUMBER: _builtins.int
+    SEATS_CHANGED_FIELD_NUMBER: _builtins.int
     case_id: _builtins.str
     """The seq of the outcome that opened it; with a letter behind it where one outcome opened several."""
     revision: _builtins.int
@@ -851,6 +857,8 @@ class Case(_message.Message):
     """The service applied it, no person: REG ruling_mode AUTO_FIXED."""
     key: _builtins.str
     """The matter of that clause: its key in the edition."""
+    seats_changed: _builtins.bool
+    """The two persons have changed seats since it was closed: who it was about has the other side now (CN2002 17.1)."""
     @_builtins.property
     def candidates(self) -> _containers.RepeatedCompositeFieldContainer[Global___Candidate]: ...
     @_builtins.property
@@ -867,6 +875,10 @@ class Case(_message.Message):
     def consents(self) -> _containers.RepeatedCompositeFieldContainer[Global___CaseConsent]: ...
     @_builtins.property
     def interrupted(self) -> _rulings_pb2.Interruption: ...
+    @_builtins.property
+    def effects(self) -> _containers.RepeatedCompositeFieldContainer[_rulings_pb2.Effect]:
+        """What the ruling on it did."""
+
     def __init__(
         self,
         *,
@@ -888,10 +900,12 @@ class Case(_message.Message):
         option: _builtins.str = ...,
         automatic: _builtins.bool = ...,
         key: _builtins.str = ...,
+        effects: _abc.Iterable[_rulings_pb2.Effect] | None = ...,
+        seats_changed: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["interrupted", b"interrupted"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["automatic", b"automatic", "candidates", b"candidates", "case_id", b"case_id", "claims", b"claims", "clause", b"clause", "consents", b"consents", "decided_by", b"decided_by", "findings", b"findings", "interrupted", b"interrupted", "key", b"key", "move", b"move", "opened_at_ms", b"opened_at_ms", "option", b"option", "refs", b"refs", "revision", b"revision", "side", b"side", "status", b"status", "window", b"window"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["automatic", b"automatic", "candidates", b"candidates", "case_id", b"case_id", "claims", b"claims", "clause", b"clause", "consents", b"consents", "decided_by", b"decided_by", "effects", b"effects", "findings", b"findings", "interrupted", b"interrupted", "key", b"key", "move", b"move", "opened_at_ms", b"opened_at_ms", "option", b"option", "refs", b"refs", "revision", b"revision", "seats_changed", b"seats_changed", "side", b"side", "status", b"status", "window", b"window"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

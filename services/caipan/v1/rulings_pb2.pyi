@@ -329,16 +329,20 @@ class VoidMove(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     REF_FIELD_NUMBER: _builtins.int
+    POINT_FIELD_NUMBER: _builtins.int
     ref: _builtins.str
     """event_id of the stone."""
+    point: _builtins.str
+    """The point where it lies; filled in."""
     def __init__(
         self,
         *,
         ref: _builtins.str = ...,
+        point: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["ref", b"ref"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["point", b"point", "ref", b"ref"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from caipan.cli.effects import KINDS, effect_of, effects_of, parse_effect
+from caipan.cli.effects import KINDS, effect_of, parse_effect
 from caipan.v1 import rulings_pb2 as rl
 from caipan.v1.common_pb2 import COLOR_BLACK, COLOR_WHITE
 
@@ -17,6 +17,11 @@ from caipan.v1.common_pb2 import COLOR_BLACK, COLOR_WHITE
         ("warn player=B", rl.Effect(warn=rl.Warn(player=COLOR_BLACK)), "a warning for Black"),
         ("admonish player=white", rl.Effect(admonish=rl.Admonish(player=COLOR_WHITE)), "an admonition for White"),
         ("void_move ref=e5", rl.Effect(void_move=rl.VoidMove(ref="e5")), "a stone is void"),
+        (
+            "void_move ref=e5 point=D17",
+            rl.Effect(void_move=rl.VoidMove(ref="e5", point="D17")),
+            "the stone at D17 is void",
+        ),
         (
             "pass player=B empty_move=yes",
             rl.Effect(**{"pass": rl.LoseTurn(player=COLOR_BLACK, empty_move=True)}),
@@ -75,13 +80,6 @@ from caipan.v1.common_pb2 import COLOR_BLACK, COLOR_WHITE
 def test_an_effect_is_read_and_told(text: str, effect: rl.Effect, told: str) -> None:
     assert parse_effect(text) == effect
     assert effect_of(effect) == told
-
-
-def test_stones_that_are_void_are_named_by_their_points_where_these_are_known() -> None:
-    void, warn = rl.Effect(void_move=rl.VoidMove(ref="e5")), rl.Effect(warn=rl.Warn(player=COLOR_BLACK))
-    assert effects_of([void, warn], ["D17"]) == ["the stone at D17 is void", "a warning for Black"]
-    assert effects_of([void, void], ["D17", "C3"]) == ["the stones at D17 C3 are void"]
-    assert effects_of([void], ["D17", "C3"]) == ["a stone is void"]
 
 
 def test_every_effect_can_be_entered() -> None:
