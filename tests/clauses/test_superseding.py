@@ -86,7 +86,7 @@ def test_a_loss_in_the_place_of_a_warning_no_longer_fits_the_moves_that_followed
     before = play.digest
     instead(play, "LOSS", "e3", case_id="2")
     assert (play.status, play.verdict.diverges_at, play.digest) == ("REFUSED", 4, before)
-    assert play.reason.startswith("what happened at 4 no longer fits")
+    assert play.reason.startswith("what happened at outcome 4 no longer fits")
 
 
 def test_a_ruling_that_was_refused_cannot_be_superseded() -> None:

@@ -11,7 +11,8 @@ from hashlib import sha256
 from caipan.rules.act import Act, Past
 from caipan.rules.corrections import Overlay
 from caipan.rules.delivery import Delivery, Known, Parked, Source, comes_late, give_up_before, is_same, says_the_same
-from caipan.rules.judge import Judge, Judged, read_event
+from caipan.rules.judge import Judged, read_event
+from caipan.rules.rejudging import Rejudging
 from caipan.rules.verdicts import notice
 from caipan.v1 import outcome_pb2 as pb
 from caipan.v1.event_pb2 import Event
@@ -20,7 +21,7 @@ NO_FINDINGS: tuple[pb.Finding, ...] = ()
 ORPHANS_MOST = 256  # facts of a game that wait for its game.opened
 
 
-class Game(Judge):
+class Game(Rejudging):
     """The fold of one game: each event counts once, in the order of its source, and is judged when its turn comes.
 
     ``partition``: that of its events. ``overlay``: corrections to judge by from the start.
