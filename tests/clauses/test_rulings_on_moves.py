@@ -350,3 +350,21 @@ def test_a_ruling_on_one_point_forgets_no_captures_elsewhere() -> None:
     play = refereed(observed=["CAPTURES", "PRESSES"]).moves("B D3, W D4, B C4, W Q4, B E4, W Q16, B D5")
     play.discrepancy("MOVED", ("Q4", "Q5"), cause="EXTERNAL").rule("MOVED_STONE_VALID", role="CHIEF").press("B")
     assert play.found == ["CN2002 18.2 CAPTURES_LEFT", "CN2002 22.6 PRESS_BEFORE_REMOVAL"]
+
+
+def test_a_move_is_taken_back_though_its_prisoner_was_put_back_before() -> None:
+    play = refereed(9).moves("B D3, W D4, B C4, W G7, B E4, W G6, B D5")
+    back = rl.Effect(set_points=rl.SetPoints(remove=["C4"], add_white=["D4"]))
+    play.rule("OTHER", "CN2002 30.6", case="", role="CHIEF", effects=[back])
+    play.lifted("B", "D5").stone("B", "H2")
+    assert (play.found, play.taken, play.at("D4")) == (["CN2002 17.3 TAKEBACK"], (0, 0), "O")
+
+
+def test_cn2002_17_1_times_put_away_go_with_the_person_too() -> None:
+    play = timed("ABSOLUTE", "1:00:00", 19, players=["li", "wang"], colours=("li", "wang"))
+    play.stone("B", "Q16", at=600_000)
+    off, on = Regulations(untimed=True, regime=0), Regulations(untimed=False, regime=2)
+    play.say(facts.RegulationsAdopted(changes=off), source="desk", by=actor("CHIEF"), at=600_000)
+    play.claim("W", "17.1", at=600_000).rule("SWAP_PLAYERS", at=600_000)
+    play.say(facts.RegulationsAdopted(changes=on), source="desk", by=actor("CHIEF"), at=600_000)
+    assert play.used == (0, 600_000)

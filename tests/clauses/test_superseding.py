@@ -299,3 +299,40 @@ def test_the_case_of_two_players_at_the_limit_falls_with_the_warning_that_brough
     instead(play, "DISMISS", second, from_here=True)
     assert (play.status, play.warnings, play.phase) == ("FOLDED", (1, 1), "PLAY")
     assert (list(play.game.table.cases), play.verdict.HasField("result")) == ([], False)
+
+
+def test_from_here_after_the_persons_changed_seats_is_about_the_person() -> None:
+    play = refereed(players=["li", "wang"], colours=("li", "wang")).stone("B", "Q16").conduct("B", "OTHER").rule("WARN")
+    ruling = play.last_id
+    play.claim("W", "17.1").rule("SWAP_PLAYERS")
+    assert play.warnings == (0, 1)
+    instead(play, "LOSS", ruling, from_here=True)
+    assert (play.warnings, play.result.kind) == ((0, 0), rl.RESULT_KIND_B_WIN)
+
+
+@pytest.mark.parametrize("is_both", [False, True])
+def test_cn2002_24_2_who_has_too_many_warnings_still_loses_when_the_others_are_taken_back(is_both: bool) -> None:
+    play = refereed().conduct("B", "OTHER").rule("WARN")
+    first = play.last_id
+    play.conduct("W", "OTHER").rule("WARN")
+    if is_both:
+        both = [rl.Effect(warn=rl.Warn(player=1)), rl.Effect(warn=rl.Warn(player=2))]
+        play.rule("OTHER", "CN2002 30.6", case="", role="CHIEF", effects=both)
+    else:
+        play.conduct("B", "OTHER").rule("WARN").conduct("W", "OTHER").rule("WARN")
+    assert play.warnings == (2, 2)
+    instead(play, "DISMISS", first, from_here=True)
+    assert (play.warnings, play.result.kind, play.result.clause) == ((1, 2), rl.RESULT_KIND_B_WIN, "CN2002 24.2")
+
+
+def test_kba2024_17_cautions_count_as_the_regulations_had_it_when_they_were_given() -> None:
+    play = refereed(edition="KBA2024")
+    for number in range(5):
+        play.rule("ADMONISH", "KBA2024 17", case="", against=2)
+        if number == 1:
+            off = facts.RegulationsAdopted(changes=Regulations(caution_conversion=False))
+            play.say(off, source="desk", by=actor("CHIEF"))
+    last = [event_id for event_id in play.log_ids() if event_id != play.last_id][-1]
+    assert play.warnings == (0, 1)
+    instead(play, "DISMISS", last, from_here=True)
+    assert (play.status, play.warnings) == ("FOLDED", (0, 1))

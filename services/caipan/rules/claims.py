@@ -157,13 +157,13 @@ def _add_claim(table: Table, act: Act, case: CaseMemory) -> None:
 
 def _note_moment(table: Table, act: Act, case: CaseMemory, clause: Clause) -> None:
     """A player who claims at another moment than the clause gives for it finds nothing but a dismissal listed, unless
-    somebody has claimed in time (CN2002 16.2, 22.5, 22.7)."""
+    somebody has claimed in time, or the case was found without it (CN2002 16.2, 22.5, 22.7)."""
     if act.player not in SEATS or _is_moment(table, clause.during, act.player, case.told.side):
         if When.OUTSIDE_MOMENT in case.facts:
             case.facts.remove(When.OUTSIDE_MOMENT)
         return
     act.find(clause.id, pb.FINDING_KIND_OUTSIDE_MOMENT, side=act.player)
-    if not case.told.claims:
+    if not (case.told.claims or case.told.findings):
         case.facts.append(When.OUTSIDE_MOMENT)
 
 

@@ -191,9 +191,10 @@ class History:
             cells, captured = bytearray(edit.cells), list(edit.captured)
             if point != PASS and cells[point] == colour:
                 cells[point] = 0
-            for stone in taken:
-                cells[stone] = cells[stone] or other(colour)
-            captured[other(colour)] -= len(taken)
+            back = [stone for stone in taken if not cells[stone]]  # a ruling can have put one back before
+            for stone in back:
+                cells[stone] = other(colour)
+            captured[other(colour)] = max(0, captured[other(colour)] - len(back))
             shorter.edit(Edit(bytes(cells), colour, (0, captured[1], captured[2])))
         return shorter
 

@@ -37,7 +37,9 @@ class Ledger:
         """A penalty; cautions that make a warning bring one (KBA2024 17)."""
         penalty = Penalty(side=side, kind=kind, clause=clause.id, reason_clause=clause.reason, key=clause.key)
         penalty.move, penalty.ruling = move, ruling
-        self._add(penalty, self._edition.ladder.cautions if self._regulations.caution_conversion else 0)
+        if kind == Penalty.KIND_ADMONITION and self._regulations.caution_conversion:
+            penalty.cautions = self._edition.ladder.cautions
+        self._add(penalty)
 
     def change_sides(self) -> None:
         """The persons have changed colours: what was imposed stays with the person (CN2002 17.1)."""
@@ -51,25 +53,19 @@ class Ledger:
 
     def drop(self, is_dropped: Callable[[Penalty], bool]) -> None:
         """Penalties are no more, nor the warnings that these cautions helped to make."""
-        gone = [penalty for penalty in self.penalties if is_dropped(penalty)]
-        made_of = {penalty.side for penalty in self.penalties if penalty.converted}
-        again = made_of & {penalty.side for penalty in gone}
-        left = [penalty for penalty in self.penalties if penalty not in gone]
+        left = [penalty for penalty in self.penalties if not (is_dropped(penalty) or penalty.converted)]
         self.keep(())
         for penalty in left:
-            if penalty.side not in again:
-                self.keep((*self.penalties, penalty))
-            elif not penalty.converted:
-                self._add(penalty, self._edition.ladder.cautions)
+            self._add(penalty)
 
-    def _add(self, penalty: Penalty, cautions: int) -> None:
-        """Appends a penalty, and after so many ``cautions`` the warning that they make; 0 = they make none."""
+    def _add(self, penalty: Penalty) -> None:
+        """Appends a penalty, and the warning that it makes with other cautions."""
         self.keep((*self.penalties, penalty))
-        is_caution = penalty.kind == Penalty.KIND_ADMONITION
-        if is_caution and cautions and not self.number(penalty.side, penalty.kind) % cautions:
+        counted = sum(each.side == penalty.side and each.cautions > 0 for each in self.penalties)
+        if penalty.cautions and not counted % penalty.cautions:
             warning = Penalty()
             warning.CopyFrom(penalty)
-            warning.kind, warning.converted = Penalty.KIND_WARNING, True
+            warning.kind, warning.converted, warning.cautions = Penalty.KIND_WARNING, True, 0
             self.keep((*self.penalties, warning))
 
     def number(self, side: Colour, kind: Penalty.Kind.ValueType) -> int:

@@ -163,20 +163,35 @@ def _reopened(table: Table, act: Act) -> Table:
     copy.keep_closed([each for each in copy.closed if each is not case])
     copy.cases[case.told.case_id] = case
     case.told.status = pb.CASE_STATUS_OPEN
+    if case.told.seats_changed:  # it is about the person, who has the other side now
+        case.told.side, case.told.seats_changed = docket.seat_of(case), False
     copy.ledger.drop(lambda penalty: _is_of(penalty, case))
     copy.assigned = {index: side for index, side in copy.assigned.items() if index not in unpack(case.assigned)}
     _take_result_back(copy, case)
     _drop_both_at_limit(copy, act)
+    _lose_by_what_is_left(copy)
     case.told.automatic = False
     return copy
 
 
+def _lose_by_what_is_left(table: Table) -> None:
+    """One side has reached the number still: the other result, by which that did not matter, was taken back (24.2)."""
+    result, lost = table.result, _lost(table)
+    if len(lost) != 1 or (result is not None and result.how != pb.RESULT_HOW_COUNT):
+        return
+    (side,) = lost
+    warnings = [each for each in table.ledger.penalties if each.side == side and each.kind == pb.Penalty.KIND_WARNING]
+    lost_by = pb.Result(kind=loss_of(side), how=pb.RESULT_HOW_WARNINGS, clause=table.cite("24.2"))
+    table.set_result(lost_by, pb.PHASE_ENDED, warnings[-1].ruling)
+
+
 def _drop_both_at_limit(table: Table, act: Act) -> None:
     """The case of two players at the limit has no ground once one of them is below it (CN2002 24.2, reading R34)."""
-    key = table.edition.topics.get("CN2002 24.2 both", "")
     if len(_lost(table)) == len(SEATS):
         return
-    for case in [each for each in (*table.closed, *table.cases.values()) if key in each.keys]:
+    for case in [*table.closed, *table.cases.values()]:
+        if pb.FINDING_KIND_BOTH_AT_LIMIT not in {finding.kind for finding in case.told.findings}:
+            continue
         if case.told.option:
             _take_result_back(table, case)
         table.cases.pop(case.told.case_id, None)
@@ -207,7 +222,7 @@ def _take_result_back(table: Table, case: CaseMemory) -> None:
         return
     by_warnings = result.how == pb.RESULT_HOW_WARNINGS
     by_case = table.result_by == named and result.clause == case.told.clause and not by_warnings
-    if by_case or (by_warnings and not _lost(table)):
+    if by_case or (by_warnings and result.kind not in map(loss_of, _lost(table))):
         table.take_result_back()
         if table.result is None and len(table.dead) == len(SEATS) and table.dead[BLACK] == table.dead[WHITE]:
             count_board(table)
@@ -369,8 +384,10 @@ def derive_loss(table: Table, before: Ledger, act: Act) -> None:
     if len(lost) == len(SEATS):
         key = table.edition.topics.get("CN2002 24.2 both", "")
         if key and not any(key in case.keys for case in table.cases.values()):
-            act.find(clause, pb.FINDING_KIND_BOTH_AT_LIMIT)
-            act.touch(docket.open_case(table, act, COLOR_UNSPECIFIED, 0, [key]))
+            case = docket.open_case(table, act, COLOR_UNSPECIFIED, 0, [key])
+            case.told.findings.add(clause=clause, kind=pb.FINDING_KIND_BOTH_AT_LIMIT)
+            act.findings = [*act.findings, *case.told.findings]
+            act.touch(case)
         return
     lost_by = pb.Result(kind=loss_of(lost[0]), how=pb.RESULT_HOW_WARNINGS, clause=clause)
     table.set_result(lost_by, pb.PHASE_ENDED, act.ruling_id)

@@ -665,6 +665,7 @@ class Penalty(_message.Message):
     RULING_FIELD_NUMBER: _builtins.int
     KEY_FIELD_NUMBER: _builtins.int
     CONVERTED_FIELD_NUMBER: _builtins.int
+    CAUTIONS_FIELD_NUMBER: _builtins.int
     side: _common_pb2.Color.ValueType
     kind: Global___Penalty.Kind.ValueType
     clause: _builtins.str
@@ -678,6 +679,8 @@ class Penalty(_message.Message):
     """The matter of the clause: its key in the edition."""
     converted: _builtins.bool
     """A warning that so many cautions made (KBA2024 17)."""
+    cautions: _builtins.int
+    """Of so many cautions like this one a warning is made; 0 = of none."""
     def __init__(
         self,
         *,
@@ -689,10 +692,11 @@ class Penalty(_message.Message):
         ruling: _builtins.str = ...,
         key: _builtins.str = ...,
         converted: _builtins.bool = ...,
+        cautions: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["clause", b"clause", "converted", b"converted", "key", b"key", "kind", b"kind", "move", b"move", "reason_clause", b"reason_clause", "ruling", b"ruling", "side", b"side"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cautions", b"cautions", "clause", b"clause", "converted", b"converted", "key", b"key", "kind", b"kind", "move", b"move", "reason_clause", b"reason_clause", "ruling", b"ruling", "side", b"side"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
