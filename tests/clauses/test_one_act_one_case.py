@@ -190,3 +190,10 @@ def test_a_fact_put_in_behind_one_that_waits_is_told_with_its_case_when_that_is_
     play.stone("B", "Q3", seq=3)
     told = [verdict for verdict in play.verdicts if verdict.cases]
     assert play.warnings[0] == len(told[-1].ledger.penalties) > 0
+
+
+def test_a_stone_that_a_missed_fact_captures_at_once_is_drawn_by_nobody() -> None:
+    play = refereed().moves("B D5, W Q16, B C4, W Q4, B D3, W K10").stone("W", "D4", seq=9, id="late")
+    play.insert_after("late", facts.StonePlaced(point="E4"), "B", source="tablet", by=actor("ARBITER"))
+    play.stone("B", "R3", seq=8)
+    assert play.drawn() == play.stones()

@@ -368,3 +368,36 @@ def test_cn2002_17_1_times_put_away_go_with_the_person_too() -> None:
     play.claim("W", "17.1", at=600_000).rule("SWAP_PLAYERS", at=600_000)
     play.say(facts.RegulationsAdopted(changes=on), source="desk", by=actor("CHIEF"), at=600_000)
     assert play.used == (0, 600_000)
+
+
+def test_a_ruling_whose_second_effect_cannot_be_applied_tells_nothing_of_the_first() -> None:
+    play = refereed(players=["li", "wang"], colours=("li", "wang")).conduct("B", "PHONE_SOUND")
+    seats = rl.Effect(set_colours=rl.SetColours(black="wang", white="li", change_seats=True))
+    nowhere = rl.Effect(set_points=rl.SetPoints(remove=["Z99"]))
+    play.rule("OTHER", "CN2002 30.6", case="", role="CHIEF", effects=[seats, nowhere])
+    assert (play.status, play.cases, play.verdict.HasField("colours")) == ("REFUSED", [], False)
+    assert play.options == {"CN2002 23.7": ["WARN", "DISMISS"]}
+
+
+def test_one_act_is_not_ruled_twice_after_the_persons_changed_seats() -> None:
+    play = refereed(players=["li", "wang"], colours=("li", "wang")).conduct("B", "OTHER")
+    act = play.last_id
+    play.rule("WARN").claim("W", "17.1").rule("SWAP_PLAYERS")
+    play.rule("WARN", "CN2002 23.3", case="", against=2, refs=[act])
+    assert (play.status, play.warnings) == ("REFUSED", (0, 1))
+
+
+def test_cn2002_16_5_whom_the_move_must_be_shown_to_is_a_person() -> None:
+    play = refereed(players=["li", "wang"], colours=("li", "wang")).moves("B Q16, W D4").presence("W", True)
+    play.presence("W", False).stone("B", "Q3")
+    assert play.verdict.must_point_out == 2
+    assert play.claim("B", "17.1").rule("SWAP_PLAYERS").verdict.must_point_out == 1
+
+
+@pytest.mark.parametrize("is_restarted", [False, True])
+def test_a_stone_that_lies_provisionally_is_no_part_of_a_free_handicap(is_restarted: bool) -> None:
+    play = refereed(9, handicap=3, handicap_placement=2).stone("B", "C3").stone("B", "G7", color="W").stone("B", "C7")
+    if is_restarted:
+        play.game = load(save(play.game))
+    assert (play.provisional, play.stone("B", "G3").provisional) == (["G7"], ["G7"])
+    assert play.again()[1] == play.outcomes

@@ -336,3 +336,24 @@ def test_kba2024_17_cautions_count_as_the_regulations_had_it_when_they_were_give
     assert play.warnings == (0, 1)
     instead(play, "DISMISS", last, from_here=True)
     assert (play.status, play.warnings) == ("FOLDED", (0, 1))
+
+
+def test_an_overruled_loss_by_warnings_does_not_come_back_with_too_few() -> None:
+    play = refereed().conduct("B", "OTHER").rule("WARN")
+    first = play.last_id
+    play.conduct("W", "OTHER").conduct("B", "OTHER", at=play.now + 1000).rule("WARN").rule("LOSS")
+    loss = play.last_id
+    assert (play.warnings, play.result.kind) == ((2, 0), rl.RESULT_KIND_B_WIN)
+    instead(play, "DISMISS", first, from_here=True)
+    instead(play, "DISMISS", loss, from_here=True)
+    assert (play.warnings, play.verdict.HasField("result"), play.phase) == ((1, 0), False, "PLAY")
+
+
+def test_a_superseding_ruling_that_is_refused_tells_no_case() -> None:
+    both = [rl.Effect(warn=rl.Warn(player=1)), rl.Effect(warn=rl.Warn(player=2))]
+    play = refereed()
+    for _ in range(2):
+        play.rule("OTHER", "CN2002 30.6", case="", role="CHIEF", effects=both)
+    second, before = play.last_id, play.digest
+    instead(play, "NOTHING", second, from_here=True)
+    assert (play.status, play.cases, play.digest) == ("REFUSED", [], before)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from caipan.rules.points import BLACK, SEATS
@@ -104,14 +105,31 @@ class Act:
     def join(self, other: Act) -> None:
         """Takes over what another act brought."""
         self.findings = [*self.findings, *other.findings]
+        self._take_off(other.removed)
         self.added_black = [*self.added_black, *other.added_black]
         self.added_white = [*self.added_white, *other.added_white]
-        self.removed = [*self.removed, *other.removed]
         for case in other.cases:
             self.touch(case)
         for name, told in (other.extra or {}).items():
             before = (self.extra or {}).get(name)
             self.tell(**{name: [*before, *told] if name == "effects" and before else told})
+
+    def _take_off(self, names: Sequence[str]) -> None:
+        """Stones that it had set itself were never there for a watcher, who takes off before he sets."""
+        own = {*self.added_black, *self.added_white}
+        self.added_black = [name for name in self.added_black if name not in names]
+        self.added_white = [name for name in self.added_white if name not in names]
+        self.removed = [*self.removed, *(name for name in names if name not in own)]
+
+    @contextmanager
+    def whole(self) -> Iterator[None]:
+        """What comes of it inside counts only if nothing is raised."""
+        kept = self.cases, self.extra, self.findings, self.before
+        try:
+            yield
+        except Exception:
+            self.cases, self.extra, self.findings, self.before = kept
+            raise
 
     def refuse(self, status: pb.Status.ValueType, reason: str) -> None:
         """The event changes nothing, for this reason."""

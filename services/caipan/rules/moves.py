@@ -195,7 +195,12 @@ def _set_handicap(table: Table, act: Act, index: int, colour: Colour, player: Co
         table.handicap_left = table.handicap_left if player == BLACK else 0
         return False
     table.handicap_left -= 1
+    lying = list(table.provisional)
+    if lying:  # they are no part of the set-up
+        table.set_again([], act)
     act.set(table.names[index], colour)
     act.take([table.names[stone] for stone in table.board.play(index, colour)])
     table.history = table.history.set_up(table.board)
+    if lying:
+        table.set_again(lying, act)
     return True

@@ -54,9 +54,9 @@ def ruling_decided(table: Table, act: Act) -> Table:
     try:
         if _is_clock_alone(act.fact):
             return _set_clock_running(table, act)
-        base = _reopened(table, act) if act.fact.supersedes and act.fact.from_here else table
-        decision = decide(base, act)
-        ruled = enact(base, decision, act)
+        with act.whole():
+            base = _reopened(table, act) if act.fact.supersedes and act.fact.from_here else table
+            ruled = enact(base, decide(base, act), act)
         if base is not table:
             act.tell(ledger=pb.Ledger(penalties=ruled.ledger.penalties))
     except RefusedError as error:
@@ -216,13 +216,18 @@ def _is_of(penalty: pb.Penalty, case: CaseMemory) -> bool:
 def _take_result_back(table: Table, case: CaseMemory) -> None:
     """The ruling on a case stands no more: nor does the result that it set, nor a loss by warnings that are too few."""
     named = case.told.decided_by
-    table.overruled = [(result, by) for result, by in table.overruled if by != named]
+    lost = [*map(loss_of, _lost(table))]
+    table.overruled = [
+        (each, by)
+        for each, by in table.overruled
+        if by != named and (each.how != pb.RESULT_HOW_WARNINGS or each.kind in lost)
+    ]
     result = table.result
     if result is None:
         return
     by_warnings = result.how == pb.RESULT_HOW_WARNINGS
     by_case = table.result_by == named and result.clause == case.told.clause and not by_warnings
-    if by_case or (by_warnings and result.kind not in map(loss_of, _lost(table))):
+    if by_case or (by_warnings and result.kind not in lost):
         table.take_result_back()
         if table.result is None and len(table.dead) == len(SEATS) and table.dead[BLACK] == table.dead[WHITE]:
             count_board(table)
@@ -258,7 +263,7 @@ def _find_case(table: Table, act: Act, said: RulingDecided) -> CaseMemory:
     side = _side(said)
     keys = {clause.key for clause in clauses}
     for decided in table.closed:
-        is_same = decided.key and decided.told.side == side and {*said.refs} & {*decided.told.refs}
+        is_same = decided.key and docket.seat_of(decided) == side and {*said.refs} & {*decided.told.refs}
         if is_same and keys & {*decided.keys, decided.key}:
             by = decided.told.decided_by
             raise RefusedError(f"refs: that act was decided by ruling {by!r}: one act, one ruling", decided_by=by)

@@ -35,7 +35,8 @@ def _rulings(table: Table, case: CaseMemory, clause: Clause) -> list[Offer]:
 def _enact_offer(table: Table, case: CaseMemory, clause: Clause, offer: Offer, act: Act) -> Table:
     """An option applied with what follows from the case alone; the same table where it needs a person after all."""
     try:
-        return enact(table, Decision(case, clause, offer, effects_of(table, case, offer.option, ())), act)
+        with act.whole():
+            return enact(table, Decision(case, clause, offer, effects_of(table, case, offer.option, ())), act)
     except (CannotApplyError, IncompleteError):
         return table
 

@@ -228,6 +228,8 @@ class Table:
         if self.clockwork is not None:
             self.clockwork.change_sides()
         self.idle_ms = self.idle_ms[::-1]
+        if self.must_point_out:
+            self.must_point_out = other(self.must_point_out)
         self.came, self.away = (frozenset(map(other, sides)) for sides in (self.came, self.away))
         self.talks = {other(side): began_ms for side, began_ms in self.talks.items()}
         cases = [case for case in self.cases.values() if case.told.side and not (case.move or case.stone)]
