@@ -197,3 +197,32 @@ def test_a_stone_that_a_missed_fact_captures_at_once_is_drawn_by_nobody() -> Non
     play.insert_after("late", facts.StonePlaced(point="E4"), "B", source="tablet", by=actor("ARBITER"))
     play.stone("B", "R3", seq=8)
     assert play.drawn() == play.stones()
+
+
+# What is void leaves nothing behind
+
+
+def test_cn2002_18_3_a_ko_retaken_at_once_costs_one_warning_though_nothing_was_lifted() -> None:
+    stones = {"black": ["D3", "C4", "D5"], "white": ["D4", "E3", "F4", "E5"]}
+    play = auto(size=9, observed=["CAPTURES"], **stones).stone("B", "E4").captured("B", "D4").stone("W", "D4")
+    assert (play.found[-1], play.warnings, play.at("E4")) == ("CN2002 18.3 KO_RETAKE", (0, 1), "X")
+    play.stone("B", "H8")
+    assert (play.found, play.warnings, play.at("E4")) == ([], (0, 1), "X")
+
+
+def test_captures_of_a_stone_that_is_void_are_to_be_lifted_by_nobody() -> None:
+    play = refereed(9, observed=["CAPTURES"], white=["D4"], black=["C4", "E4", "D3"]).stone("B", "H8")
+    play.stone("B", "D5").rule("VOID_AND_WARN")
+    assert (play.at("D4"), play.stone("W", "H2").found) == ("O", [])
+
+
+def test_a_stone_set_where_captures_lay_is_no_capture() -> None:
+    play = refereed(9, observed=["CAPTURES"], white=["D4"], black=["C4", "E4", "D3"]).stone("B", "D5").stone("W", "H2")
+    assert play.found == ["CN2002 18.2 CAPTURES_LEFT"]
+    play.stone("B", "D4").stone("W", "H4").rule("CORRECT_AND_WARN")
+    assert (play.status, play.at("D4")) == ("FOLDED", "X")
+
+
+def test_a_void_stone_that_its_player_took_off_himself_is_missing_nowhere() -> None:
+    play = refereed().moves("B Q16, W D4, B Q3, B D17").lifted("B", "D17").rule("VOID_AND_WARN")
+    assert (play.status, play.moves("W C14, B C7").found) == ("FOLDED", [])

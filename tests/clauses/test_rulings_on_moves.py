@@ -401,3 +401,10 @@ def test_a_stone_that_lies_provisionally_is_no_part_of_a_free_handicap(is_restar
         play.game = load(save(play.game))
     assert (play.provisional, play.stone("B", "G3").provisional) == (["G7"], ["G7"])
     assert play.again()[1] == play.outcomes
+
+
+def test_a_stone_of_a_free_handicap_put_right_by_a_ruling_is_one_of_them() -> None:
+    play = refereed(9, handicap=3, handicap_placement=2).stone("B", "C3").stone("B", "G7", color="W")
+    play.rule("SWAP_STONE", role="CHIEF").stone("B", "C7")
+    assert (play.status, play.number, play.found) == ("FOLDED", 0, [])
+    assert play.stone("B", "G3").found == ["CN2002 17.2 OUT_OF_TURN"]

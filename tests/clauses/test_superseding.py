@@ -357,3 +357,27 @@ def test_a_superseding_ruling_that_is_refused_tells_no_case() -> None:
     second, before = play.last_id, play.digest
     instead(play, "NOTHING", second, from_here=True)
     assert (play.status, play.cases, play.digest) == ("REFUSED", [], before)
+
+
+def test_both_rulings_of_the_service_on_one_act_are_superseded_one_after_the_other() -> None:
+    play = forbidden_beside_captures()
+    instead(play, "DISMISS", "e3", case_id="3")
+    instead(play, "DISMISS", "e3", case_id="3b")
+    assert (play.status, list(play.game.table.ledger.penalties)) == ("FOLDED", [])
+
+
+def test_a_change_of_seats_superseded_by_another_is_one_change() -> None:
+    play = refereed(players=["li", "wang"], colours=("li", "wang")).stone("B", "Q16").conduct("B", "OTHER").rule("WARN")
+    play.claim("W", "17.1").rule("SWAP_PLAYERS")
+    instead(play, "RESTART", play.last_id, from_here=True)
+    assert (play.status, play.warnings, play.stones()) == ("FOLDED", (0, 1), {})
+
+
+def test_a_loss_by_warnings_stands_when_a_ruling_on_the_other_player_is_taken_back() -> None:
+    play = refereed().conduct("W", "OTHER").rule("WARN")
+    other = play.last_id
+    play.conduct("B", "OTHER").rule("WARN").conduct("B", "OTHER").rule("WARN")
+    three = facts.RegulationsAdopted(changes=Regulations(warnings_to_lose=3))
+    play.say(three, source="desk", by=actor("CHIEF"))
+    instead(play, "DISMISS", other, from_here=True)
+    assert (play.status, play.result.kind) == ("FOLDED", rl.RESULT_KIND_W_WIN)

@@ -260,6 +260,8 @@ class Clockwork:
         memory.black_limit_ms, memory.white_limit_ms = memory.white_limit_ms, memory.black_limit_ms
         memory.found = bytes(other(side) for side in SEATS if side in memory.found)
         memory.leave = bytes(other(side) for side in SEATS if side in memory.leave)
+        if memory.held:  # who has that side now is at the table
+            self.run(memory.held)
         memory.agreed = bytes(other(side) for side in SEATS if side in memory.agreed)
         for name in ("session", "last_session", "record", "reading"):
             if memory.HasField(name):

@@ -49,15 +49,15 @@ class Overlay:
         self.outcomes: list[bytes] = []
         # Record -> what happened instead; None where it did not happen.
         self.replaced: dict[str, CorrectedFact | None] = {}
-        # Ruling, or act on which the service ruled by itself -> the ruling that stands there now.
-        self.rulings: dict[str, Event] = {}
+        # Ruling, or act on which the service ruled by itself -> the rulings that have superseded what stood there.
+        self.rulings: dict[str, list[Event]] = {}
         # Record -> what happened right after it, with the id of the correction that says so, and its seq.
         self.inserted: dict[str, list[tuple[str, int, CorrectedFact]]] = {}
         # Verdicts on inserted facts and rulings, by the id of their correction.
         self.verdicts: dict[str, pb.Verdict] = {}
         for event_id, said, seq in corrections:
             if isinstance(said, Event):
-                self.rulings[said.ruling_decided.supersedes] = said
+                self.rulings.setdefault(said.ruling_decided.supersedes, []).append(said)
             elif said.kind == RecordCorrected.KIND_INSERT_AFTER:
                 self.inserted.setdefault(said.ref, []).append((event_id, seq, said.fact))
             else:
@@ -79,11 +79,9 @@ def supersede(corrections: list[Correction], event: Event, seq: int, decided: Ca
     instead.CopyFrom(event)
     ruling = instead.ruling_decided
     ruling.supersedes = first_of(corrections, ruling.supersedes)
-    if decided is not None and not ruling.case_id:
-        if decided.told.refs[0] != ruling.supersedes:
-            ruling.case_id = decided.told.case_id
-        else:  # it opened the case itself
-            ruling.clause, ruling.against = ruling.clause or decided.key, ruling.against or decided.told.side
+    opened_it = decided is not None and decided.told.refs[0] == ruling.supersedes and not decided.told.automatic
+    if decided is not None and not ruling.case_id and not opened_it:
+        ruling.case_id = decided.told.case_id
     return [*corrections, Correction(event.event_id, instead, seq)]
 
 

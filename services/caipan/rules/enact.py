@@ -186,6 +186,11 @@ class Enactment:
         lying = list(table.provisional)
         table.set_again([], self.act)
         captured = table.board.play(index, player)
+        if table.handicap_left and player == BLACK:  # it belongs to the set-up (rules 2.3)
+            table.handicap_left -= 1
+            table.history = table.history.set_up(table.board)
+            table.set_again(lying, self.act)
+            return
         table.captured[other(player)] += len(captured)
         table.turn, table.passes, table.proposer = other(player), 0, COLOR_UNSPECIFIED
         table.history.push(table.board.key, index, player, captured, table.turn)
@@ -195,9 +200,12 @@ class Enactment:
         """The board in force is this one: provisional stones count as they lie, and prisoners that are back do not."""
         table = self.table
         table.remember(self.act)
+        before = table.board.cells()
         for colour in SEATS:
-            back = cells.count(colour) - table.board.cells().count(colour)
-            table.captured[colour] -= max(0, min(back, table.captured[colour]))
+            taken = table.history.taken_from(colour)
+            put_back = sum(cells[index] == colour and before[index] != colour for index in taken)
+            more = cells.count(colour) - before.count(colour)
+            table.captured[colour] -= max(0, min(put_back, more, table.captured[colour]))
         table.board = Board.from_cells(table.size, cells)
         table.keep_edit()
 

@@ -148,6 +148,11 @@ class History:
                 taken[other(colour)] += len(stones)
         return taken
 
+    def taken_from(self, colour: Colour) -> frozenset[int]:
+        """The points from which moves have taken stones of this colour."""
+        taken = (stones for number, stones in self.captures.items() if other(self._move(number)[1]) == colour)
+        return frozenset(stone for stones in taken for stone in stones)
+
     def moves_of(self, player: Colour, after: int, stones_only: bool = False) -> int:
         """How many moves a side has made after move ``after``, passes included unless ``stones_only``."""
         played = (self._move(number) for number in range(after + 1, self.length + 1))

@@ -98,6 +98,7 @@ def _set_stone(
     if act.fact.manner == MANNER_SLID:
         find_where_known(table, act, pb.FINDING_KIND_SLID_STONE, history.length + 1, name)
     table.moved_at_ms = act.at_ms
+    table.left -= {index}
     if player in table.early:
         judge_press_before(table, act, player)
     else:

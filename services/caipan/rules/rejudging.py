@@ -119,7 +119,7 @@ class Rejudging(Judge):
         """Whether the person may supersede, and the ruling that ``act`` names is the one in force; says why not."""
         named = act.fact.supersedes
         standing = in_force(self.corrections, named)
-        if standing != named:
+        if standing != named and rulings.decided_by(table, named, act.fact.case_id) is None:
             act.refuse(pb.STATUS_REFUSED, f"supersedes: {named!r} was superseded by {standing!r}: name that ruling")
             act.tell(decided_by=standing)
         elif (why := rulings.why_not_supersede(table, act)) is not None:
@@ -164,11 +164,11 @@ class Rejudging(Judge):
         if act.offset == overlay.until:
             raise ReachedError
         self.heard.step(act)
-        ruling = overlay.rulings.get(act.event_id) if act.kind != "record_corrected" else None
-        if ruling is not None and act.kind == "ruling_decided":
-            self._stand_in(ruling, act)
-            ruling = None
-        act.by_hand = ruling is not None
+        instead_of_it = overlay.rulings.get(act.event_id, []) if act.kind != "record_corrected" else []
+        if instead_of_it and act.kind == "ruling_decided":
+            self._stand_in(instead_of_it[-1], act)
+            instead_of_it = []
+        act.by_hand = bool(instead_of_it)
         instead = overlay.replaced.get(act.event_id, act)
         if instead is act:
             self._step(act)
@@ -178,8 +178,7 @@ class Rejudging(Judge):
                 self._handle(act)
         elif isinstance(instead, CorrectedFact):
             self._judge_corrected(instead, act, act)
-        if ruling is not None:
-            self._judge_by_hand(ruling, act, overlay)
+        self._judge_by_hand(instead_of_it, act, overlay)
         if overlay.until == LIVE:  # a record that waited while it was corrected: its one verdict tells all
             for correction_id, seq, missed in overlay.inserted.get(act.event_id, ()):
                 extra = Act(act.event, correction_id, "", act.source, b"", act.offset)
@@ -190,32 +189,35 @@ class Rejudging(Judge):
     def _stand_in(self, ruling: Event, act: Act) -> None:
         """The act is this ruling; what the one in its place took back from there on, it takes back too."""
         first: RulingDecided = act.fact
-        act.event, act.fact, act.in_place = ruling, ruling.ruling_decided, True
+        act.event, act.fact, act.in_place = ruling, RulingDecided(), True
+        act.fact.CopyFrom(ruling.ruling_decided)
+        if not act.fact.case_id:  # the one in its place was of the arbiter's own motion
+            act.fact.clause, act.fact.against = act.fact.clause or first.clause, act.fact.against or first.against
         if first.from_here:
-            act.fact = RulingDecided()
-            act.fact.CopyFrom(ruling.ruling_decided)
             act.fact.supersedes, act.fact.from_here = first.supersedes, True
 
-    def _judge_by_hand(self, ruling: Event, act: Act, overlay: Overlay) -> None:
-        """Judges a ruling that stands where the service had ruled by itself on an act, or the players had agreed."""
-        extra = Act(ruling, ruling.event_id, "ruling_decided", act.source, b"", act.offset)
-        extra.at_ms, extra.seq, extra.in_place = act.at_ms, act.seq, True
-        self._handle(extra)
-        if self.table is not None:
+    def _judge_by_hand(self, instead: Sequence[Event], act: Act, overlay: Overlay) -> None:
+        """Judges the rulings that stand where the service had ruled by itself on an act, or the players had agreed: the
+        last one on each case."""
+        last = {ruling.ruling_decided.case_id: ruling for ruling in instead}
+        for ruling in last.values():
+            extra = Act(ruling, ruling.event_id, "ruling_decided", act.source, b"", act.offset)
+            extra.at_ms, extra.seq, extra.in_place = act.at_ms, act.seq, True
+            self._handle(extra)
+            overlay.verdicts[extra.event_id] = verdict_of(self.game_id, 0, self.table, extra)
+            act.join(extra)
+        if instead and self.table is not None:
             self.take_state(decide_fixed(self.table, act))  # other cases of the act
-        overlay.verdicts[extra.event_id] = verdict_of(self.game_id, 0, self.table, extra)
-        act.join(extra)
 
     def judge_missed(self, act: Act, overlay: Overlay) -> None:
         """Judges what happened right after a record, in a history that is judged again."""
         for correction_id, seq, missed in overlay.inserted.get(act.event_id, ()) if overlay.until != LIVE else ():
             extra = Act(act.event, correction_id, "", act.source, b"", act.offset)
-            ruling = overlay.rulings.get(correction_id)
-            extra.seq, extra.by_hand = seq, ruling is not None
+            instead_of_it = overlay.rulings.get(correction_id, [])
+            extra.seq, extra.by_hand = seq, bool(instead_of_it)
             self._judge_corrected(missed, act, extra)
             overlay.verdicts[correction_id] = verdict_of(self.game_id, 0, self.table, extra)
-            if ruling is not None:
-                self._judge_by_hand(ruling, extra, overlay)
+            self._judge_by_hand(instead_of_it, extra, overlay)
 
     def _judge_corrected(self, corrected: CorrectedFact, record: Act, act: Act) -> None:
         """Judges the fact of a correction; what it does not say is as the record says."""

@@ -5,6 +5,7 @@ A ruling that cannot be applied is REFUSED with what would be allowed; it change
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 from caipan.rules import docket
@@ -165,9 +166,13 @@ def _reopened(table: Table, act: Act) -> Table:
     case.told.status = pb.CASE_STATUS_OPEN
     if case.told.seats_changed:  # it is about the person, who has the other side now
         case.told.side, case.told.seats_changed = docket.seat_of(case), False
+    if any(effect.set_colours.change_seats for effect in case.told.effects):
+        for changed in copy.change_seats():  # back: what stands in its place may change them again
+            act.touch(changed)
+    touched = {penalty.side for penalty in copy.ledger.penalties if _is_of(penalty, case)}
     copy.ledger.drop(lambda penalty: _is_of(penalty, case))
     copy.assigned = {index: side for index, side in copy.assigned.items() if index not in unpack(case.assigned)}
-    _take_result_back(copy, case)
+    _take_result_back(copy, case, touched)
     _drop_both_at_limit(copy, act)
     _lose_by_what_is_left(copy)
     case.told.automatic = False
@@ -193,7 +198,7 @@ def _drop_both_at_limit(table: Table, act: Act) -> None:
         if pb.FINDING_KIND_BOTH_AT_LIMIT not in {finding.kind for finding in case.told.findings}:
             continue
         if case.told.option:
-            _take_result_back(table, case)
+            _take_result_back(table, case, set(SEATS))
         table.cases.pop(case.told.case_id, None)
         case.told.status = pb.CASE_STATUS_RECORD_ERROR
         table.keep_closed([*(each for each in table.closed if each is not case), case])
@@ -213,21 +218,22 @@ def _is_of(penalty: pb.Penalty, case: CaseMemory) -> bool:
     return penalty.ruling == case.told.decided_by and (is_own or not case.told.automatic)
 
 
-def _take_result_back(table: Table, case: CaseMemory) -> None:
-    """The ruling on a case stands no more: nor does the result that it set, nor a loss by warnings that are too few."""
+def _take_result_back(table: Table, case: CaseMemory, touched: Collection[Colour]) -> None:
+    """The ruling on a case stands no more: nor does the result that it set, nor the loss of a side whose warnings it
+    ``touched``, where they are too few now."""
     named = case.told.decided_by
-    lost = [*map(loss_of, _lost(table))]
+    groundless = [loss_of(side) for side in touched if side not in _lost(table)]
     table.overruled = [
         (each, by)
         for each, by in table.overruled
-        if by != named and (each.how != pb.RESULT_HOW_WARNINGS or each.kind in lost)
+        if by != named and (each.how != pb.RESULT_HOW_WARNINGS or each.kind not in groundless)
     ]
     result = table.result
     if result is None:
         return
     by_warnings = result.how == pb.RESULT_HOW_WARNINGS
     by_case = table.result_by == named and result.clause == case.told.clause and not by_warnings
-    if by_case or (by_warnings and result.kind not in lost):
+    if by_case or (by_warnings and result.kind in groundless):
         table.take_result_back()
         if table.result is None and len(table.dead) == len(SEATS) and table.dead[BLACK] == table.dead[WHITE]:
             count_board(table)

@@ -290,7 +290,7 @@ class Table:
         if gone:
             self.set_again([stone for stone in self.provisional if stone not in gone], act)
             for stone in gone:
-                del self.lifted[stone.index]
+                self.lifted.pop(stone.index, None)
         return gone
 
     def remember(self, act: Act) -> None:
@@ -311,6 +311,7 @@ class Table:
         _, black, white = self.captured
         self.history.edit(Edit(self.board.cells(), self.turn, (0, black, white)))
         self.provisional = ()
+        self.forget_taken()
 
     def set_turn(self, turn: Colour) -> None:
         """Not the last move says whose turn it is, but a ruling or a dispute; provisional stones stay so."""
@@ -342,6 +343,15 @@ class Table:
             self.captured[other(stone.colour)] += len(captured)
             again = replace(stone, captured=captured, key=self.board.key)
             self.provisional = (*self.provisional, again)
+        self.forget_taken()
+
+    def forget_taken(self) -> None:
+        """Where a stone lies on the board in force, none is to be lifted (CN2002 18.2); where none does, none is
+        missing, and nobody has lifted one."""
+        units = self.board.units
+        self.due, self.left = (frozenset(i for i in each if units[i] is None) for each in (self.due, self.left))
+        self.missing = frozenset(index for index in self.missing if units[index] is not None)
+        self.lifted = {index: side for index, side in self.lifted.items() if units[index] is not None}
 
 
 def tell_changes(table: Table, before: bytes, act: Act) -> None:
