@@ -381,3 +381,12 @@ def test_a_loss_by_warnings_stands_when_a_ruling_on_the_other_player_is_taken_ba
     play.say(three, source="desk", by=actor("CHIEF"))
     instead(play, "DISMISS", other, from_here=True)
     assert (play.status, play.result.kind) == ("FOLDED", rl.RESULT_KIND_W_WIN)
+
+
+def test_points_given_twice_are_the_firsts_again_when_the_second_ruling_is_taken_back() -> None:
+    play = play_on_wall(14, "DAME", officials=OFFICIALS)
+    for side in (1, 2):
+        rest = rl.Effect(assign_points=rl.AssignPoints(points=["K1"], side=side))
+        play.rule("ASSIGN_REST", "CN2002 12.4(4)", case="", role="CHIEF", effects=[rest])
+    instead(play, "DISMISS", play.last_id, from_here=True)
+    assert play.end().result.margin_qz == 3

@@ -17,7 +17,6 @@ from caipan.rules.ending import end_play
 from caipan.rules.history import PASS, History
 from caipan.rules.points import BLACK, SEATS, WHITE, Colour, other
 from caipan.rules.table import Table
-from caipan.rules.table_memory import pack
 from caipan.rules.timing import set_running
 from caipan.v1 import outcome_pb2 as pb
 from caipan.v1 import rulings_pb2 as rl
@@ -263,9 +262,7 @@ class Enactment:
 
     def assign_points(self, said: rl.AssignPoints) -> None:
         """Contested points are one side's at the count (CN2002 12.4)."""
-        points = self._indices(said.points)
-        self.table.assigned |= dict.fromkeys(points, said.side)
-        self.case.assigned = pack(points)
+        self.table.assigned |= dict.fromkeys(self._indices(said.points), said.side)
 
     def _indices(self, names: Iterable[str]) -> list[int]:
         wrong = sorted(name for name in names if name not in self.table.indices)

@@ -24,6 +24,7 @@ from caipan.rules.judge import Judge, read_event
 from caipan.rules.points import SEATS
 from caipan.rules.settling import decide_fixed
 from caipan.rules.table import Table, tell_changes
+from caipan.rules.taking_back import decided_by
 from caipan.rules.verdicts import EVENT_TYPES, verdict_of
 from caipan.v1 import outcome_pb2 as pb
 from caipan.v1.checkpoint_pb2 import CaseMemory
@@ -90,7 +91,7 @@ class Rejudging(Judge):
             return
         _, before = self._judge_again(self.corrections, act)
         named = act.fact.supersedes
-        decided = rulings.decided_by(table, named, act.fact.case_id)
+        decided = decided_by(table, named, act.fact.case_id)
         corrections = supersede(self.corrections, act.event, act.seq, decided)
         place = corrections[-1].ref
         was = before.get(place)
@@ -119,7 +120,7 @@ class Rejudging(Judge):
         """Whether the person may supersede, and the ruling that ``act`` names is the one in force; says why not."""
         named = act.fact.supersedes
         standing = in_force(self.corrections, named)
-        if standing != named and rulings.decided_by(table, named, act.fact.case_id) is None:
+        if standing != named and decided_by(table, named, act.fact.case_id) is None:
             act.refuse(pb.STATUS_REFUSED, f"supersedes: {named!r} was superseded by {standing!r}: name that ruling")
             act.tell(decided_by=standing)
         elif (why := rulings.why_not_supersede(table, act)) is not None:

@@ -5,7 +5,6 @@ A ruling that cannot be applied is REFUSED with what would be allowed; it change
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import NamedTuple
 
 from caipan.rules import docket
@@ -13,13 +12,13 @@ from caipan.rules.act import Act
 from caipan.rules.clauses import Clause, Offer
 from caipan.rules.enact import CannotApplyError, Enactment, run_clock
 from caipan.rules.ending import count_board
-from caipan.rules.ledger import Ledger
+from caipan.rules.losing import derive_loss
 from caipan.rules.officials import decides_as
 from caipan.rules.points import BLACK, SEATS, WHITE, Colour
-from caipan.rules.results import loss_of
 from caipan.rules.ruling_effects import IncompleteError, effects_of
 from caipan.rules.table import Table
-from caipan.rules.table_memory import copy_table, unpack
+from caipan.rules.table_memory import copy_table
+from caipan.rules.taking_back import decided_by, take_back
 from caipan.v1 import outcome_pb2 as pb
 from caipan.v1.checkpoint_pb2 import CaseMemory
 from caipan.v1.common_pb2 import COLOR_UNSPECIFIED, ROLE_ARBITER, ROLE_CHIEF, ROLE_COMMITTEE
@@ -161,82 +160,8 @@ def _reopened(table: Table, act: Act) -> Table:
     case = decided_by(copy, named, act.fact.case_id)
     if case is None:
         raise RefusedError(f"supersedes: no ruling {named!r} is in force in this game")
-    copy.keep_closed([each for each in copy.closed if each is not case])
-    copy.cases[case.told.case_id] = case
-    case.told.status = pb.CASE_STATUS_OPEN
-    if case.told.seats_changed:  # it is about the person, who has the other side now
-        case.told.side, case.told.seats_changed = docket.seat_of(case), False
-    if any(effect.set_colours.change_seats for effect in case.told.effects):
-        for changed in copy.change_seats():  # back: what stands in its place may change them again
-            act.touch(changed)
-    touched = {penalty.side for penalty in copy.ledger.penalties if _is_of(penalty, case)}
-    copy.ledger.drop(lambda penalty: _is_of(penalty, case))
-    copy.assigned = {index: side for index, side in copy.assigned.items() if index not in unpack(case.assigned)}
-    _take_result_back(copy, case, touched)
-    _drop_both_at_limit(copy, act)
-    _lose_by_what_is_left(copy)
-    case.told.automatic = False
+    take_back(copy, case, act)
     return copy
-
-
-def _lose_by_what_is_left(table: Table) -> None:
-    """One side has reached the number still: the other result, by which that did not matter, was taken back (24.2)."""
-    result, lost = table.result, _lost(table)
-    if len(lost) != 1 or (result is not None and result.how != pb.RESULT_HOW_COUNT):
-        return
-    (side,) = lost
-    warnings = [each for each in table.ledger.penalties if each.side == side and each.kind == pb.Penalty.KIND_WARNING]
-    lost_by = pb.Result(kind=loss_of(side), how=pb.RESULT_HOW_WARNINGS, clause=table.cite("24.2"))
-    table.set_result(lost_by, pb.PHASE_ENDED, warnings[-1].ruling)
-
-
-def _drop_both_at_limit(table: Table, act: Act) -> None:
-    """The case of two players at the limit has no ground once one of them is below it (CN2002 24.2, reading R34)."""
-    if len(_lost(table)) == len(SEATS):
-        return
-    for case in [*table.closed, *table.cases.values()]:
-        if pb.FINDING_KIND_BOTH_AT_LIMIT not in {finding.kind for finding in case.told.findings}:
-            continue
-        if case.told.option:
-            _take_result_back(table, case, set(SEATS))
-        table.cases.pop(case.told.case_id, None)
-        case.told.status = pb.CASE_STATUS_RECORD_ERROR
-        table.keep_closed([*(each for each in table.closed if each is not case), case])
-        act.touch(case)
-
-
-def decided_by(table: Table, ruling: str, case_id: str = "") -> CaseMemory | None:
-    """The case that a ruling has decided: this one, if it did, else its own before what the service ruled with it."""
-    decided = [case for case in table.closed if case.told.decided_by == ruling]
-    decided.sort(key=lambda case: (case.told.case_id != case_id, case.told.automatic))
-    return decided[0] if decided else None
-
-
-def _is_of(penalty: pb.Penalty, case: CaseMemory) -> bool:
-    """Whether the ruling on a case has imposed this; the service can have ruled on several at one event."""
-    is_own = penalty.key == case.key and penalty.side == case.told.side
-    return penalty.ruling == case.told.decided_by and (is_own or not case.told.automatic)
-
-
-def _take_result_back(table: Table, case: CaseMemory, touched: Collection[Colour]) -> None:
-    """The ruling on a case stands no more: nor does the result that it set, nor the loss of a side whose warnings it
-    ``touched``, where they are too few now."""
-    named = case.told.decided_by
-    groundless = [loss_of(side) for side in touched if side not in _lost(table)]
-    table.overruled = [
-        (each, by)
-        for each, by in table.overruled
-        if by != named and (each.how != pb.RESULT_HOW_WARNINGS or each.kind not in groundless)
-    ]
-    result = table.result
-    if result is None:
-        return
-    by_warnings = result.how == pb.RESULT_HOW_WARNINGS
-    by_case = table.result_by == named and result.clause == case.told.clause and not by_warnings
-    if by_case or (by_warnings and result.kind in groundless):
-        table.take_result_back()
-        if table.result is None and len(table.dead) == len(SEATS) and table.dead[BLACK] == table.dead[WHITE]:
-            count_board(table)
 
 
 def is_superseding(act: Act) -> bool:
@@ -378,33 +303,3 @@ def _find_outside_moment(table: Table, decision: Decision, act: Act) -> None:
     side = decision.case.told.side
     if table.regulations.when_to_intervene == WHEN_TO_INTERVENE_OFFENDER_ON_TURN and side not in (0, table.turn):
         act.find("REG when_to_intervene", pb.FINDING_KIND_OUTSIDE_MOMENT, side=side)
-
-
-def derive_loss(table: Table, before: Ledger, act: Act) -> None:
-    """The game is lost at the warning that the regulations name (CN2002 24.2); both at once is a case (R34).
-
-    ``before``: the ledger before the act.
-    """
-    lost = [side for side in _lost(table) if table.ledger.adding_up(side) > before.adding_up(side)]
-    result = table.result
-    if not lost or table.phase == pb.PHASE_FINAL:
-        return
-    if result is not None and result.how not in (pb.RESULT_HOW_COUNT, pb.RESULT_HOW_UNSPECIFIED):
-        return  # a game resigned or lost before stays so (CN2002 7.2)
-    clause = table.cite("24.2")
-    if len(lost) == len(SEATS):
-        key = table.edition.topics.get("CN2002 24.2 both", "")
-        if key and not any(key in case.keys for case in table.cases.values()):
-            case = docket.open_case(table, act, COLOR_UNSPECIFIED, 0, [key])
-            case.told.findings.add(clause=clause, kind=pb.FINDING_KIND_BOTH_AT_LIMIT)
-            act.findings = [*act.findings, *case.told.findings]
-            act.touch(case)
-        return
-    lost_by = pb.Result(kind=loss_of(lost[0]), how=pb.RESULT_HOW_WARNINGS, clause=clause)
-    table.set_result(lost_by, pb.PHASE_ENDED, act.ruling_id)
-
-
-def _lost(table: Table) -> list[Colour]:
-    """The sides whose warnings have reached the number that loses."""
-    limit = table.regulations.warnings_to_lose
-    return [side for side in SEATS if limit and table.ledger.adding_up(side) >= limit]

@@ -28,7 +28,7 @@ def save_table(table: Table) -> pb.TableCheckpoint:
         setup=history.setup,
         setup_turn=history.setup_turn,
         moves=bytes(history.moves),
-        captures=[pb.Captures(move=move, points=pack(points)) for move, points in history.captures.items()],
+        captures=[pb.Captures(move=move, points=_pack(points)) for move, points in history.captures.items()],
         history_digest=history.digest,
         edits=[_save_edit(move, edit) for move, edit in history.edits.items()],
         turn=table.turn,
@@ -53,8 +53,8 @@ def save_table(table: Table) -> pb.TableCheckpoint:
 
 def _save_hands(table: Table, saved: pb.TableCheckpoint) -> None:
     """The physical board against the board in force, and what hands did last."""
-    saved.due, saved.due_from = pack(sorted(table.due)), table.due_from
-    saved.left, saved.missing = pack(sorted(table.left)), pack(sorted(table.missing))
+    saved.due, saved.due_from = _pack(sorted(table.due)), table.due_from
+    saved.left, saved.missing = _pack(sorted(table.left)), _pack(sorted(table.missing))
     saved.lifted_black, saved.lifted_white = _of(table.lifted, BLACK), _of(table.lifted, WHITE)
     saved.moved_at_ms = table.moved_at_ms
     if table.unpressed is not None:
@@ -65,7 +65,7 @@ def _save_hands(table: Table, saved: pb.TableCheckpoint) -> None:
 def _save_end(table: Table, saved: pb.TableCheckpoint) -> None:
     """Dead stones, count and result."""
     for side, points in table.dead.items():
-        saved.dead.add(side=side, points=pack(sorted(points)))
+        saved.dead.add(side=side, points=_pack(sorted(points)))
     for side, (black, white) in table.groups.items():
         saved.groups.add(side=side, black=black, white=white)
     if table.result is not None:
@@ -96,7 +96,7 @@ def load_table(saved: pb.TableCheckpoint) -> Table:
     """The state as ``save_table`` wrote it; what it holds is not shared with ``saved``."""
     size = saved.opened.size or DEFAULT_SIZE
     history = History(size, saved.setup, saved.setup_turn)
-    captures = {capture.move: unpack(capture.points) for capture in saved.captures}
+    captures = {capture.move: _unpack(capture.points) for capture in saved.captures}
     edits = {
         edit.move: Edit(edit.cells, edit.turn, (0, edit.captured_black, edit.captured_white)) for edit in saved.edits
     }
@@ -124,22 +124,22 @@ def load_table(saved: pb.TableCheckpoint) -> Table:
 
 
 def _load_hands(table: Table, saved: pb.TableCheckpoint) -> None:
-    table.due, table.due_from = frozenset(unpack(saved.due)), saved.due_from
-    table.left, table.missing = frozenset(unpack(saved.left)), frozenset(unpack(saved.missing))
-    table.lifted = _by_side(unpack(saved.lifted_black), unpack(saved.lifted_white))
+    table.due, table.due_from = frozenset(_unpack(saved.due)), saved.due_from
+    table.left, table.missing = frozenset(_unpack(saved.left)), frozenset(_unpack(saved.missing))
+    table.lifted = _by_side(_unpack(saved.lifted_black), _unpack(saved.lifted_white))
     table.moved_at_ms = saved.moved_at_ms
     table.unpressed = _load_hand(saved.unpressed) if saved.HasField("unpressed") else None
     table.early = {hand.player: _load_hand(hand) for hand in saved.early}
 
 
 def _load_end(table: Table, saved: pb.TableCheckpoint) -> None:
-    table.dead = {memory.side: frozenset(unpack(memory.points)) for memory in saved.dead}
+    table.dead = {memory.side: frozenset(_unpack(memory.points)) for memory in saved.dead}
     table.groups = {memory.side: (memory.black, memory.white) for memory in saved.groups}
     table.result = saved.result if saved.HasField("result") else None
     table.result_by = saved.result_by
     table.overruled = [(memory.result, memory.by) for memory in saved.overruled]
     table.signed = frozenset(saved.signed)
-    table.assigned = _by_side(unpack(saved.assigned_black), unpack(saved.assigned_white))
+    table.assigned = _by_side(_unpack(saved.assigned_black), _unpack(saved.assigned_white))
     table.resumes, table.is_recount = saved.resumes, saved.is_recount
     if len(table.dead) == len(SEATS) and table.dead[BLACK] == table.dead[WHITE]:
         table.counted_by = saved.counted_by if saved.HasField("counted_by") else table.regulations
@@ -161,20 +161,20 @@ def _save_stone(stone: Provisional) -> pb.ProvisionalStone:
         point=stone.index,
         colour=stone.colour,
         player=stone.player,
-        captured=pack(stone.captured),
+        captured=_pack(stone.captured),
         moving_is_takeback=stone.moving_is_takeback,
         ref=stone.ref,
         instead_of=stone.instead_of + 1,
-        instead_captured=pack(stone.instead_captured),
+        instead_captured=_pack(stone.instead_captured),
     )
 
 
 def _load_stone(saved: pb.ProvisionalStone, table: Table) -> Provisional:
     """Sets the stone, with what it captures."""
-    captured = unpack(saved.captured)
+    captured = _unpack(saved.captured)
     table.board.play(saved.point, saved.colour)
     table.captured[other(saved.colour)] += len(captured)
-    about = saved.ref, saved.instead_of - 1, unpack(saved.instead_captured)
+    about = saved.ref, saved.instead_of - 1, _unpack(saved.instead_captured)
     return Provisional(
         saved.point, saved.colour, saved.player, captured, table.board.key, saved.moving_is_takeback, *about
     )
@@ -182,7 +182,7 @@ def _load_stone(saved: pb.ProvisionalStone, table: Table) -> Provisional:
 
 def _of(sides: Mapping[int, Colour], side: Colour) -> bytes:
     """The points of a side."""
-    return pack(sorted(point for point, each in sides.items() if each == side))
+    return _pack(sorted(point for point, each in sides.items() if each == side))
 
 
 def _by_side(black: Iterable[int], white: Iterable[int]) -> dict[int, Colour]:
@@ -210,12 +210,10 @@ def _load_hand(saved: pb.HandMemory) -> Hand:
     return saved.player, saved.at_ms, saved.source
 
 
-def pack(points: Iterable[int]) -> bytes:
-    """Points as checkpoints keep them: indices, two bytes each."""
+def _pack(points: Iterable[int]) -> bytes:
     indices = tuple(points)
     return struct.pack(f">{len(indices)}H", *indices)
 
 
-def unpack(packed: bytes) -> tuple[int, ...]:
-    """The points that ``pack`` wrote."""
+def _unpack(packed: bytes) -> tuple[int, ...]:
     return struct.unpack(f">{len(packed) // 2}H", packed)

@@ -687,7 +687,6 @@ class CaseMemory(_message.Message):
     FOUND_FIELD_NUMBER: _builtins.int
     BLACK_RAN_MS_FIELD_NUMBER: _builtins.int
     WHITE_RAN_MS_FIELD_NUMBER: _builtins.int
-    ASSIGNED_FIELD_NUMBER: _builtins.int
     USED_FIELD_NUMBER: _builtins.int
     move: _builtins.int
     """Number of the move it is about, 0 = none."""
@@ -704,8 +703,6 @@ class CaseMemory(_message.Message):
     black_ran_ms: _builtins.int
     """How much a late player's own clock ran meanwhile, ms."""
     white_ran_ms: _builtins.int
-    assigned: _builtins.bytes
-    """Points that its ruling gave to a side."""
     used: _builtins.bool
     """Whether the talk that it permitted has been held."""
     @_builtins.property
@@ -741,12 +738,11 @@ class CaseMemory(_message.Message):
         found: _rulings_pb2.SetPoints | None = ...,
         black_ran_ms: _builtins.int = ...,
         white_ran_ms: _builtins.int = ...,
-        assigned: _builtins.bytes = ...,
         used: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["found", b"found", "told", b"told"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["assigned", b"assigned", "black_ms", b"black_ms", "black_ran_ms", b"black_ran_ms", "facts", b"facts", "found", b"found", "instead_captured", b"instead_captured", "instead_of", b"instead_of", "key", b"key", "keys", b"keys", "move", b"move", "point", b"point", "stone", b"stone", "told", b"told", "used", b"used", "white_ms", b"white_ms", "white_ran_ms", b"white_ran_ms"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["black_ms", b"black_ms", "black_ran_ms", b"black_ran_ms", "facts", b"facts", "found", b"found", "instead_captured", b"instead_captured", "instead_of", b"instead_of", "key", b"key", "keys", b"keys", "move", b"move", "point", b"point", "stone", b"stone", "told", b"told", "used", b"used", "white_ms", b"white_ms", "white_ran_ms", b"white_ran_ms"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
