@@ -204,8 +204,10 @@ class Broker:
         self._end(signal.SIGKILL)
 
     def pause(self) -> None:
-        """SIGSTOP: connections stay open, nobody answers."""
+        """SIGSTOP: connections stay open, nobody answers. Returns once all its threads have stopped, if it is ours."""
         self._signal(signal.SIGSTOP)
+        if self._process is not None:
+            os.waitid(os.P_PID, self._process.pid, os.WSTOPPED | os.WNOWAIT)
 
     def resume(self) -> None:
         """SIGCONT."""

@@ -13,6 +13,14 @@ from caipan.cli.ctrl_c import until_ctrl_c
 LONG_S = 60.0
 
 
+@pytest.fixture(autouse=True)
+def as_at_a_terminal() -> Iterator[None]:
+    """Ctrl-C interrupts, also where the tests were started in the background, with the signal ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def press() -> None:
     """The signal reaches the main thread before it does anything else, however busy the machine is."""
     signal.pthread_kill(main_thread().ident or 0, signal.SIGINT)
