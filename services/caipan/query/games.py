@@ -190,6 +190,7 @@ def _served(game_id: str, row: reading.GameRow | None) -> reading.GameRow:
 
 
 def catching_up() -> ServiceError:
+    """What a replica answers that does not know all games yet."""
     return ServiceError(
         ERROR_CODE_CATCHING_UP,
         "this replica still catches up with the log, and does not know all games yet",

@@ -23,17 +23,15 @@ def derive_loss(table: Table, before: Ledger, act: Act) -> None:
         return
     if result is not None and result.how not in (pb.RESULT_HOW_COUNT, pb.RESULT_HOW_UNSPECIFIED):
         return  # a game resigned or lost before stays so (CN2002 7.2)
-    clause = table.cite("24.2")
     if len(losers) == len(SEATS):
         key = table.edition.topics.get("CN2002 24.2 both", "")
         if key and not any(key in case.keys for case in table.cases.values()):
             case = docket.open_case(table, act, COLOR_UNSPECIFIED, 0, [key])
-            case.told.findings.add(clause=clause, kind=pb.FINDING_KIND_BOTH_AT_LIMIT)
+            case.told.findings.add(clause=table.cite("24.2"), kind=pb.FINDING_KIND_BOTH_AT_LIMIT)
             act.findings = [*act.findings, *case.told.findings]
             act.touch(case)
         return
-    lost_by = pb.Result(kind=loss_of(losers[0]), how=pb.RESULT_HOW_WARNINGS, clause=clause)
-    table.set_result(lost_by, pb.PHASE_ENDED, act.ruling_id)
+    _lose(table, losers[0], act.ruling_id)
 
 
 def lost(table: Table) -> list[Colour]:
@@ -49,5 +47,9 @@ def lose_by_what_is_left(table: Table) -> None:
         return
     (side,) = losers
     warnings = [each for each in table.ledger.penalties if each.side == side and each.kind == pb.Penalty.KIND_WARNING]
+    _lose(table, side, warnings[-1].ruling)
+
+
+def _lose(table: Table, side: Colour, ruling: str) -> None:
     lost_by = pb.Result(kind=loss_of(side), how=pb.RESULT_HOW_WARNINGS, clause=table.cite("24.2"))
-    table.set_result(lost_by, pb.PHASE_ENDED, warnings[-1].ruling)
+    table.set_result(lost_by, pb.PHASE_ENDED, ruling)

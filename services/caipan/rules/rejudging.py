@@ -182,8 +182,7 @@ class Rejudging(Judge):
         self._judge_by_hand(instead_of_it, act, overlay)
         if overlay.until == LIVE:  # a record that waited while it was corrected: its one verdict tells all
             for correction_id, seq, missed in overlay.inserted.get(act.event_id, ()):
-                extra = Act(act.event, correction_id, "", act.source, b"", act.offset)
-                extra.seq = seq
+                extra = _missed_act(act, correction_id, seq)
                 self._judge_corrected(missed, act, extra)
                 act.join(extra)
 
@@ -213,9 +212,9 @@ class Rejudging(Judge):
     def judge_missed(self, act: Act, overlay: Overlay) -> None:
         """Judges what happened right after a record, in a history that is judged again."""
         for correction_id, seq, missed in overlay.inserted.get(act.event_id, ()) if overlay.until != LIVE else ():
-            extra = Act(act.event, correction_id, "", act.source, b"", act.offset)
+            extra = _missed_act(act, correction_id, seq)
             instead_of_it = overlay.rulings.get(correction_id, [])
-            extra.seq, extra.by_hand = seq, bool(instead_of_it)
+            extra.by_hand = bool(instead_of_it)
             self._judge_corrected(missed, act, extra)
             overlay.verdicts[correction_id] = verdict_of(self.game_id, 0, self.table, extra)
             self._judge_by_hand(instead_of_it, extra, overlay)
@@ -228,6 +227,13 @@ class Rejudging(Judge):
         act.at_ms = corrected.at_ms if corrected.HasField("at_ms") else record.at_ms
         self._step(act)
         self._handle(act, clerical=True)
+
+
+def _missed_act(record: Act, correction_id: str, seq: int) -> Act:
+    """The act that a correction adds right after a record; its fact is still to be read from the correction."""
+    act = Act(record.event, correction_id, "", record.source, b"", record.offset)
+    act.seq = seq
+    return act
 
 
 def _why_not_there(named: str, was: pb.Verdict | None, decided: CaseMemory | None) -> str:

@@ -185,9 +185,9 @@ def _find_case(table: Table, act: Act, said: RulingDecided) -> CaseMemory:
             return case
         closed = next((case for case in table.closed if case.told.case_id == said.case_id), None)
         if closed is not None:
-            decided_by = closed.told.decided_by
-            by = f"by ruling {decided_by!r}: supersede that" if decided_by else "without one"
-            raise RefusedError(f"case_id: case {said.case_id} is closed {by}", decided_by=decided_by)
+            ruling = closed.told.decided_by
+            by = f"by ruling {ruling!r}: supersede that" if ruling else "without one"
+            raise RefusedError(f"case_id: case {said.case_id} is closed {by}", decided_by=ruling)
         known = ", ".join(table.cases) or "none is open"
         raise RefusedError(f"case_id: this game has no case {said.case_id!r} ({known})")
     clauses = _named(table, said.clause)

@@ -298,6 +298,10 @@ class Table:
         if act.before is None:
             act.before = self.board.cells()
 
+    def dead_are_agreed(self) -> bool:
+        """Whether both players name the same stones dead."""
+        return len(self.dead) == len(SEATS) and self.dead[BLACK] == self.dead[WHITE]
+
     def take_result_back(self) -> None:
         """The result no longer stands: the one that it had overruled does, or the game goes on where it was."""
         self.signed = frozenset()

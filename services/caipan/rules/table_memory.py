@@ -141,7 +141,7 @@ def _load_end(table: Table, saved: pb.TableCheckpoint) -> None:
     table.signed = frozenset(saved.signed)
     table.assigned = _by_side(_unpack(saved.assigned_black), _unpack(saved.assigned_white))
     table.resumes, table.is_recount = saved.resumes, saved.is_recount
-    if len(table.dead) == len(SEATS) and table.dead[BLACK] == table.dead[WHITE]:
+    if table.dead_are_agreed():
         table.counted_by = saved.counted_by if saved.HasField("counted_by") else table.regulations
 
 

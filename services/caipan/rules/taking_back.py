@@ -8,7 +8,7 @@ from caipan.rules import docket
 from caipan.rules.act import Act
 from caipan.rules.ending import count_board
 from caipan.rules.losing import lose_by_what_is_left, lost
-from caipan.rules.points import BLACK, SEATS, WHITE, Colour
+from caipan.rules.points import SEATS, Colour
 from caipan.rules.results import loss_of
 from caipan.rules.table import Table
 from caipan.v1 import outcome_pb2 as pb
@@ -85,5 +85,5 @@ def _take_result_back(table: Table, case: CaseMemory, touched: Collection[Colour
     by_case = table.result_by == named and result.clause == case.told.clause and not by_warnings
     if by_case or (by_warnings and result.kind in groundless):
         table.take_result_back()
-        if table.result is None and len(table.dead) == len(SEATS) and table.dead[BLACK] == table.dead[WHITE]:
+        if table.result is None and table.dead_are_agreed():
             count_board(table)
